@@ -1,0 +1,1 @@
+"""Ingest: any book or folder becomes exact, citable text. Source → document → chunks."""

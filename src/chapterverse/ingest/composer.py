@@ -1,0 +1,162 @@
+"""Composes a document's canonical text: readers of formats say what they see, this keeps offsets and outline true."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from chapterverse.types import Block, BlockKind, Document, Notice, Page, PageStart
+
+Piece = str | Page
+"""Text, or the mark of a page that begins at this point of it."""
+
+_LINE_KINDS = frozenset({"table", "code", "notes"})
+"""Kinds whose line breaks mean something; in all others a line break is a space."""
+
+_INVISIBLE = re.compile(r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_BLANKS = re.compile(r"[^\S\n]+")
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str, keep_lines: bool = False) -> str:
+    """Canonical characters: composed (NFC), no invisible ones, white space folded."""
+    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    return _BLANKS.sub(" ", text) if keep_lines else _SPACES.sub(" ", text)
+
+
+class Composer:
+    """Collects blocks in reading order. Metadata are plain attributes that a reader sets when it finds them."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.author: str | None = None
+        self.language: str | None = None
+        self.page_count: int | None = None
+        self._parts: list[str] = []
+        self._length = 0
+        self._blocks: list[Block] = []
+        self._pages: list[PageStart] = []
+        self._path: list[tuple[int, str]] = []
+        self._slide: int | None = None
+        self._next_page: Page | None = None
+        self._warnings: list[str] = []
+
+    @property
+    def empty(self) -> bool:
+        return not self._blocks
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The outline path in force."""
+        return tuple(title for _, title in self._path)
+
+    def warn(self, reason: str) -> None:
+        """Report something a user should know about the file; saying it twice is saying it once."""
+        if reason not in self._warnings:
+            self._warnings.append(reason)
+
+    def page(self, number: int | None = None, label: str | None = None) -> None:
+        """A new page begins with whatever is added next."""
+        self._next_page = Page(number, label)
+
+    def slide(self, number: int) -> None:
+        """A new slide begins: its outline starts afresh."""
+        self._slide = number
+        self._path.clear()
+
+    def heading(self, text: str | Iterable[Piece], level: int, cfi: str | None = None) -> None:
+        """A heading opens a new place in the outline; level 1 is a chapter."""
+        pieces = [text] if isinstance(text, str) else list(text)
+        title = clean("".join(piece for piece in pieces if isinstance(piece, str))).strip()
+        if not title:
+            return
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
+        self._path.append((level, title))
+        self.add("heading", pieces, cfi)
+
+    def section(self, title: str, level: int) -> None:
+        """Open a place in the outline that the text itself does not print (an EPUB contents entry, say)."""
+        title = clean(title).strip()
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
+        if title:
+            self._path.append((level, title))
+
+    def add(self, kind: BlockKind, text: str | Iterable[Piece], cfi: str | None = None) -> None:
+        """Add a block; `Page` marks among the pieces say where in it a page begins. Blank text adds nothing."""
+        pieces = [text] if isinstance(text, str) else list(text)
+        content, marks = _join(pieces, keep_lines=kind in _LINE_KINDS)
+        if not content:
+            if marks:
+                self._next_page = marks[-1][1]
+            return
+        if self._blocks:
+            tight = kind == "list" == self._blocks[-1].kind
+            self._append("\n" if tight else "\n\n")
+        start = self._length
+        if self._next_page is not None:
+            marks.insert(0, (0, self._next_page))
+            self._next_page = None
+        for offset, page in marks:
+            self._mark(start + offset, page)
+        self._append(content)
+        self._blocks.append(Block(start, self._length, kind, self.headings, self._slide, cfi))
+
+    def document(
+        self,
+        *,
+        file_id: str,
+        file_name: str,
+        mime_type: str,
+        sha256: str,
+        source_url: str | None = None,
+        modified_time: str | None = None,
+    ) -> Document:
+        """The finished document."""
+        return Document(
+            file_id=file_id,
+            file_name=file_name,
+            mime_type=mime_type,
+            sha256=sha256,
+            title=clean(self.title or "").strip() or self._first_heading() or file_name,
+            text="".join(self._parts),
+            blocks=tuple(self._blocks),
+            pages=tuple(self._pages),
+            author=clean(self.author or "").strip() or None,
+            language=self.language,
+            source_url=source_url,
+            modified_time=modified_time,
+            page_count=self.page_count,
+            notices=tuple(Notice(file_id, file_name, reason) for reason in self._warnings),
+        )
+
+    def _append(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _mark(self, offset: int, page: Page) -> None:
+        if self._pages and self._pages[-1].start == offset:
+            self._pages[-1] = PageStart(offset, page)  # a page without text: the next one begins here too
+        else:
+            self._pages.append(PageStart(offset, page))
+
+    def _first_heading(self) -> str | None:
+        return next((block.headings[-1] for block in self._blocks if block.kind == "heading"), None)
+
+
+def _join(pieces: list[Piece], keep_lines: bool) -> tuple[str, list[tuple[int, Page]]]:
+    """Clean text of the pieces, and the offset in it at which each page among them begins."""
+    text = ""
+    marks: list[tuple[int, Page]] = []
+    for piece in pieces:
+        if isinstance(piece, Page):
+            marks.append((len(text), piece))
+            continue
+        part = clean(piece, keep_lines)
+        if not text or text[-1].isspace():
+            part = part.lstrip()
+        text += part
+    text = text.rstrip()
+    return text, [(min(offset, max(len(text) - 1, 0)), page) for offset, page in marks]
