@@ -67,7 +67,7 @@ class Composer:
 
     def heading(self, text: str | Iterable[Piece], level: int, cfi: str | None = None) -> None:
         """A heading opens a new place in the outline; level 1 is a chapter."""
-        pieces = [text] if isinstance(text, str) else list(text)
+        pieces: list[Piece] = [text] if isinstance(text, str) else list(text)
         title = clean("".join(piece for piece in pieces if isinstance(piece, str))).strip()
         if not title:
             return
@@ -86,7 +86,7 @@ class Composer:
 
     def add(self, kind: BlockKind, text: str | Iterable[Piece], cfi: str | None = None) -> None:
         """Add a block; `Page` marks among the pieces say where in it a page begins. Blank text adds nothing."""
-        pieces = [text] if isinstance(text, str) else list(text)
+        pieces: list[Piece] = [text] if isinstance(text, str) else list(text)
         content, marks = _join(pieces, keep_lines=kind in _LINE_KINDS)
         if not content:
             if marks:
