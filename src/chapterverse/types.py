@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chapterverse.errors import AstRagValidationError
+
 BlockKind = Literal["heading", "paragraph", "list", "table", "caption", "code", "quote", "footnote", "notes"]
 
 
@@ -125,6 +127,26 @@ class Chunk:
     place: Place
     sections: tuple[str, ...] = ()
     """Every heading in force somewhere in the chunk, so that a filter finds a chunk that spans two sections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How long chunks are, in characters. Invalid settings are refused here, so that nothing else checks them."""
+
+    size: int = 1200
+    overlap: int = 200
+    minimum: int = 200
+
+    def __post_init__(self) -> None:
+        for name, value in (("size", self.size), ("overlap", self.overlap), ("minimum", self.minimum)):
+            if type(value) is not int:
+                raise AstRagValidationError(f"Chunking {name} must be a whole number of characters, not {value!r}.")
+        if self.size < 200:
+            raise AstRagValidationError(f"Chunking size is {self.size}; it must be at least 200 characters.")
+        if not 0 <= self.overlap < self.size:
+            raise AstRagValidationError(f"Chunking overlap is {self.overlap}; it must be 0 to {self.size - 1}.")
+        if not 0 <= self.minimum <= self.size:
+            raise AstRagValidationError(f"Chunking minimum is {self.minimum}; it must be 0 to {self.size}.")
 
 
 @dataclass(frozen=True, slots=True)

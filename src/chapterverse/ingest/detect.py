@@ -1,0 +1,120 @@
+"""What a file is, by its content; its name decides only between kinds of plain text."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import PurePosixPath
+
+from chapterverse.errors import UnreadableFileError
+
+PDF = "application/pdf"
+EPUB = "application/epub+zip"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+HTML = "text/html"
+MARKDOWN = "text/markdown"
+TEXT = "text/plain"
+
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    PDF: (".pdf",),
+    EPUB: (".epub",),
+    DOCX: (".docx", ".docm", ".dotx"),
+    PPTX: (".pptx", ".pptm", ".ppsx", ".potx"),
+    HTML: (".html", ".htm", ".xhtml"),
+    MARKDOWN: (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"),
+    TEXT: (".txt", ".text", ".rst", ".asc", ".log", ".csv", ".tsv", ""),
+}
+SUPPORTED = tuple(SUFFIXES)
+
+_NOT_BOOKS = frozenset(
+    ".json .jsonl .ipynb .yml .yaml .toml .ini .cfg .conf .lock .xml .svg .css .scss .less .js .mjs .ts .tsx .jsx"
+    " .py .pyi .sh .bat .ps1 .c .h .cpp .hpp .rs .go .java .rb .php .pl .sql .r .bib .map .opf .ncx".split()
+)
+"""Text that is code or data: in a folder it lies beside the book, and is not part of it."""
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body")
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_SAMPLE = 65_536
+
+
+def detect(data: bytes, name: str) -> str:
+    """The MIME type of a file; raises `UnreadableFileError` for what Chapterverse does not read."""
+    if not data:
+        raise UnreadableFileError("empty", "The file is empty (0 bytes).")
+    if b"%PDF-" in data[:1024]:
+        return PDF
+    if data[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        return _zip_kind(data, name)
+    if data[:8] == _OLE:
+        return _ole_kind(data)
+    if _looks_binary(data):
+        raise _unsupported("It is not a text file")
+    suffix = PurePosixPath(name.lower()).suffix
+    if _looks_html(data) or suffix in SUFFIXES[HTML]:
+        return HTML
+    if suffix in SUFFIXES[MARKDOWN]:
+        return MARKDOWN
+    if suffix in _NOT_BOOKS:
+        raise _unsupported(f"A {suffix} file is code or data")
+    return TEXT
+
+
+def suffix_disagrees(mime_type: str, name: str) -> bool:
+    """Whether a file's suffix promises another format than its content holds."""
+    suffix = PurePosixPath(name.lower()).suffix
+    known = {suffix for suffixes in SUFFIXES.values() for suffix in suffixes if suffix}
+    return suffix in known and suffix not in SUFFIXES[mime_type]
+
+
+def _unsupported(why: str) -> UnreadableFileError:
+    return UnreadableFileError(
+        "unsupported", f"{why}. Chapterverse reads PDF, EPUB, DOCX, PPTX, HTML, Markdown and plain text."
+    )
+
+
+def _zip_kind(data: bytes, name: str) -> str:
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(data)).namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError) as error:
+        by_suffix = {suffix: mime for mime in (EPUB, DOCX, PPTX) for suffix in SUFFIXES[mime]}
+        if PurePosixPath(name.lower()).suffix in by_suffix:
+            message = "The file is damaged or cut off: its zip directory cannot be read. Copy or download it again."
+            raise UnreadableFileError("damaged", message, cause=error) from error
+        raise _unsupported("It is a damaged zip file") from error
+    if "META-INF/container.xml" in names or "mimetype" in names:
+        return EPUB
+    if any(part.startswith("word/") for part in names):
+        return DOCX
+    if any(part.startswith("ppt/") for part in names):
+        return PPTX
+    raise _unsupported("It is a zip file, but neither EPUB, DOCX nor PPTX")
+
+
+def _ole_kind(data: bytes) -> str:
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        message = "The document is protected by a password. Remove the protection in Office and add it again."
+        raise UnreadableFileError("encrypted", message)
+    raise _unsupported("It is an old Office file; save it as DOCX or PPTX")
+
+
+def _looks_binary(data: bytes) -> bool:
+    if data[:2] in _UTF16_BOMS or data[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return False
+    sample = data[:_SAMPLE]
+    zeros = sample.count(0)
+    if zeros:
+        # UTF-16 without a mark: every other byte of Western text is zero.
+        return not (0.3 < zeros / len(sample) < 0.6 and min(sample[::2].count(0), sample[1::2].count(0)) < zeros / 20)
+    controls = sum(sample.count(byte) for byte in range(32) if byte not in (7, 8, 9, 10, 12, 13, 27))
+    return controls > len(sample) * 0.02
+
+
+def _looks_html(data: bytes) -> bool:
+    start = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith(b"<?xml"):
+        start = start.partition(b"?>")[2].lstrip()
+    while start.startswith(b"<!--"):
+        start = start.partition(b"-->")[2].lstrip()
+    return start.startswith(_HTML_STARTS)

@@ -1,0 +1,224 @@
+"""Markdown: CommonMark with tables, footnotes and front matter, and the directives of MyST and Docusaurus books."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+from selectolax.lexbor import LexborHTMLParser
+
+from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.text import decode
+from chapterverse.types import BlockKind, ReadOptions
+
+_META = re.compile(r"^(title|author|authors|lang|language):\s*(.+?)\s*$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
+_OPTION_LINES = re.compile(r"\A(?:---\n(?s:.*?)\n---\n|(?::[\w-]+:[^\n]*\n?)+)")
+_TARGET_LABEL = re.compile(r"^\([\w./:-]+\)=[ \t]*$", re.MULTILINE)
+_ADMONITION = re.compile(r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*$", re.MULTILINE)
+_MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
+_ROLE = re.compile(r"\{[\w:-]+\}$")
+_ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
+_CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
+_SILENT_DIRECTIVES = frozenset({"tableofcontents", "toctree", "contents", "raw", "index", "bibliography", "include"})
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin).use(front_matter_plugin)
+
+
+def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
+    """Tell the composer about each block."""
+    text = decode(data, composer)
+    text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
+    text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
+    _Walk(composer).run(text)
+
+
+class _Walk:
+    """One pass over the flat list of tokens; lists and quotes are told apart by the containers that are open."""
+
+    def __init__(self, composer: Composer) -> None:
+        self.composer = composer
+        self.containers: list[str] = []
+        self.counters: list[int | None] = []
+        self.marker = ""
+        self.notes: dict[int, str] = {}
+
+    def run(self, text: str) -> None:
+        tokens = _parser().parse(text)
+        self.notes = _footnotes(tokens)
+        stream = iter(tokens)
+        for token in stream:
+            if token.type == "footnote_block_open":
+                break
+            handler = getattr(self, f"_on_{token.type}", None)
+            if handler is not None:
+                handler(token, stream)
+
+    def _on_front_matter(self, token: Token, _: Iterator[Token]) -> None:
+        for key, value in _META.findall(token.content):
+            value = value.strip("\"'[]")
+            if key == "title":
+                self.composer.title = value
+            elif key.startswith("author"):
+                self.composer.author = value
+            else:
+                self.composer.language = value
+
+    def _on_heading_open(self, token: Token, stream: Iterator[Token]) -> None:
+        inline = next(stream)
+        self.composer.heading(inline_text(inline), int(token.tag[1]))
+        self._add_notes(inline)
+
+    def _on_paragraph_open(self, _: Token, stream: Iterator[Token]) -> None:
+        inline = next(stream)
+        kind: BlockKind = "paragraph"
+        if "list" in self.containers:
+            kind = "list"
+        elif "quote" in self.containers:
+            kind = "quote"
+        elif _is_caption(inline):
+            kind = "caption"
+        self.composer.add(kind, self.marker + inline_text(inline))
+        self.marker = ""
+        self._add_notes(inline)
+
+    def _on_bullet_list_open(self, _: Token, __: Iterator[Token]) -> None:
+        self.containers.append("list")
+        self.counters.append(None)
+
+    def _on_ordered_list_open(self, token: Token, _: Iterator[Token]) -> None:
+        self.containers.append("list")
+        self.counters.append(int(token.attrs.get("start", 1)))
+
+    def _on_list_item_open(self, token: Token, _: Iterator[Token]) -> None:
+        number = self.counters[-1]
+        self.marker = "- " if number is None else f"{number}{token.markup or '.'} "
+        self.counters[-1] = None if number is None else number + 1
+
+    def _close_list(self, _: Token, __: Iterator[Token]) -> None:
+        self.containers.pop()
+        self.counters.pop()
+
+    _on_bullet_list_close = _on_ordered_list_close = _close_list
+
+    def _on_blockquote_open(self, _: Token, __: Iterator[Token]) -> None:
+        self.containers.append("quote")
+
+    def _on_blockquote_close(self, _: Token, __: Iterator[Token]) -> None:
+        self.containers.pop()
+
+    def _on_code_block(self, token: Token, _: Iterator[Token]) -> None:
+        self.composer.add("code", token.content)
+
+    def _on_fence(self, token: Token, _: Iterator[Token]) -> None:
+        directive = _DIRECTIVE.match(token.info.strip())
+        if directive is None or directive[1] in _CODE_DIRECTIVES:
+            self.composer.add("code", token.content)
+        elif directive[1] not in _SILENT_DIRECTIVES:
+            self._directive(directive[1], directive[2], _OPTION_LINES.sub("", token.content))
+
+    def _directive(self, name: str, argument: str, body: str) -> None:
+        """A MyST directive holds Markdown of its own: a figure's caption, or an admonition's paragraphs."""
+        if name in ("figure", "image"):
+            for token in _parser().parse(body):
+                if token.type == "inline":
+                    self.composer.add("caption", inline_text(token))
+            return
+        if argument:
+            self.composer.add("paragraph", inline_text(_parser().parseInline(argument)[0]))
+        if len(self.containers) < 20:
+            nested = _Walk(self.composer)
+            nested.containers = [*self.containers, "directive"]
+            nested.run(body)
+
+    def _on_html_block(self, token: Token, _: Iterator[Token]) -> None:
+        text = html_text(token.content)
+        if text:
+            self.composer.add("paragraph", text)
+
+    def _on_table_open(self, _: Token, stream: Iterator[Token]) -> None:
+        rows: list[list[str]] = []
+        inlines: list[Token] = []
+        for token in stream:
+            if token.type == "table_close":
+                break
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                rows[-1].append(inline_text(token))
+                inlines.append(token)
+        self.composer.add("table", "\n".join(" | ".join(row) for row in rows))
+        for inline in inlines:
+            self._add_notes(inline)
+
+    def _add_notes(self, inline: Token) -> None:
+        for child in inline.children or ():
+            if child.type == "footnote_ref" and (note := self.notes.pop(child.meta["id"], None)):
+                self.composer.add("footnote", note)
+
+
+def _footnotes(tokens: list[Token]) -> dict[int, str]:
+    """Each footnote's text by its id; they are placed after the block that first refers to them."""
+    notes: dict[int, str] = {}
+    label, current = "", -1
+    for token in tokens:
+        if token.type == "footnote_open":
+            current = token.meta["id"]
+            label = token.meta.get("label") or str(current + 1)
+            notes[current] = f"[{label}]"
+        elif token.type == "footnote_close":
+            current = -1
+        elif token.type == "inline" and current >= 0:
+            notes[current] += " " + inline_text(token)
+    return notes
+
+
+def _is_caption(inline: Token) -> bool:
+    """A paragraph that is emphasised as a whole and begins like a caption."""
+    children = [child for child in inline.children or () if child.type != "text" or child.content.strip()]
+    return (
+        len(children) >= 3
+        and children[0].type == "em_open"
+        and children[-1].type == "em_close"
+        and children[1].content.startswith(("Figure", "Fig.", "Table", "Plate", "Map"))
+    )
+
+
+def inline_text(inline: Token) -> str:
+    """What a reader sees of an inline token: no markup, no images, no addresses of links."""
+    parts: list[str] = []
+    for child in inline.children or ():
+        if child.type in ("text", "text_special"):
+            parts.append(child.content)
+        elif child.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif child.type == "code_inline":
+            parts.append(_role_or_code(parts, child.content))
+        elif child.type == "footnote_ref":
+            parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
+        elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
+            parts.append(" ")
+    return "".join(parts)
+
+
+def _role_or_code(parts: list[str], content: str) -> str:
+    """MyST writes `{ref}`text<target>``: the role goes, the text stays."""
+    if not (parts and _ROLE.search(parts[-1])):
+        return content
+    parts[-1] = _ROLE.sub("", parts[-1])
+    return _ROLE_TARGET.sub("", content)
+
+
+def html_text(html: str) -> str:
+    """The visible text of a piece of raw HTML."""
+    tree = LexborHTMLParser(html)
+    tree.strip_tags(["script", "style", "iframe", "img", "svg"])
+    return tree.body.text(separator=" ", strip=True) if tree.body else ""

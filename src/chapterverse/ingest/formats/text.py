@@ -1,0 +1,93 @@
+"""Plain text: paragraphs between blank lines, chapters by their usual headings, pages by form feeds."""
+
+from __future__ import annotations
+
+import re
+
+from chapterverse.ingest.composer import Composer
+from chapterverse.types import ReadOptions
+
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_CHAPTER = re.compile(
+    r"(?:chapter|part|book|volume|letter|canto|act|appendix)\s+(?:[0-9]+|[ivxlcdm]+|[a-z]+)\b.{0,80}"
+    r"|(?:prologue|epilogue|preface|foreword|introduction|afterword|contents|acknowledge?ments)\s*",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?,;:]$")
+_UNDERLINE = re.compile(r"(={3,}|-{3,})\s*$")
+_ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
+
+
+def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
+    """Tell the composer about each paragraph."""
+    text = decode(data, composer)
+    for number, page in enumerate(text.split("\f"), 1):
+        if "\f" in text:
+            composer.page(number)
+        for paragraph in _PARAGRAPH.split(page):
+            _paragraph(paragraph.strip("\n"), composer)
+
+
+def decode(data: bytes, composer: Composer) -> str:
+    """The text of bytes whose encoding nobody states; what had to be guessed or lost is reported."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace")
+    if 0 in data[:1024]:
+        return data.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _guess(data, error, composer)
+
+
+def _guess(data: bytes, error: UnicodeDecodeError, composer: Composer) -> str:
+    if _mostly_utf8(data, error):
+        text = data.decode("utf-8", "replace")
+        lost = text.count("\ufffd")
+        composer.warn(f"{lost} bytes are not valid UTF-8 (the first at byte {error.start}); they read as \ufffd.")
+        return text
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:200_000]).best()
+    encoding = best.encoding if best else "cp1252"
+    composer.warn(f"The text is not UTF-8; it was read as {encoding}.")
+    return data.decode(encoding, "replace")
+
+
+def _mostly_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
+    """A few bad bytes among good multi-byte characters mean damaged UTF-8, not another encoding."""
+    sample = data[max(0, error.start - 100_000) : error.start + 100_000].decode("utf-8", "replace")
+    good = sum(1 for char in sample if char > "\x7f" and char != "\ufffd")
+    return good > 2 * sample.count("\ufffd")
+
+
+def _paragraph(text: str, composer: Composer) -> None:
+    lines = text.split("\n") if len(text) < 20_000 else [text]
+    if len(lines) == 2 and (rule := _UNDERLINE.match(lines[1])) and len(lines[0]) <= 100:
+        composer.heading(lines[0], 1 if rule.group(1)[0] == "=" else 2)
+    elif len(lines) <= 2 and _CHAPTER.fullmatch(" ".join(lines).strip()) and not _SENTENCE_END.search(lines[0]):
+        composer.heading(text, 1)
+    elif sum(1 for line in lines if _ITEM.match(line)) >= 2:
+        _items(lines, composer)
+    else:
+        composer.add("paragraph", text)
+
+
+def _items(lines: list[str], composer: Composer) -> None:
+    """A list: each marked line opens an item, the lines below it belong to it."""
+    items: list[list[str]] = [[]]
+    for line in lines:
+        if _ITEM.match(line):
+            items.append([])
+        items[-1].append(line)
+    for item in items:
+        text = " ".join(item)
+        composer.add("list" if _ITEM.match(text) else "paragraph", text)

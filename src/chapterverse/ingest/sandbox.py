@@ -1,0 +1,146 @@
+"""Keeps hostile files harmless: each is parsed in a worker process that is watched, and killed when it overreaches."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest import worker
+from chapterverse.types import Document, ReadOptions, SourceItem, document_from_dict, to_dict
+
+_SECONDS_PER_MB = 10
+"""A larger file may honestly take longer; a bomb is small, and gets no more than the base limit."""
+
+
+class Sandbox:
+    """One worker process, started when first needed and replaced when it dies. Not shared between threads."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def parse(self, data: bytes, mime_type: str, sha256: str, item: SourceItem, options: ReadOptions) -> Document:
+        """Parse a file in the worker; raises `UnreadableFileError` for whatever befalls it there."""
+        extra = _SECONDS_PER_MB * len(data) // 1_000_000
+        options = dataclasses.replace(
+            options,
+            max_seconds=options.max_seconds + 2 * extra,
+            max_cpu_seconds=options.max_cpu_seconds + extra,
+        )
+        request = {
+            "item": to_dict(item),
+            "mime_type": mime_type,
+            "sha256": sha256,
+            "options": to_dict(options),
+            "length": len(data),
+        }
+        process = self._start()
+        reply = None
+        try:
+            with _Watch(process, options) as watch:
+                reply = _exchange(process, request, data)
+        finally:
+            if reply is None or reply["retire"]:  # dead, interrupted half-way, or grown
+                self.close()
+        if reply is None:
+            raise watch.verdict()
+        if "error" in reply:
+            reason, message = reply["error"]
+            raise UnreadableFileError(reason, message)
+        return document_from_dict(reply["document"])
+
+    def close(self) -> None:
+        """End the worker."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", worker.__name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
+
+
+def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], data: bytes) -> dict[str, Any] | None:
+    """Send a request and wait for its reply; None if the worker died over it."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        worker.send(process.stdin, request, data)
+        return worker.receive(process.stdout)
+    except (OSError, ValueError):
+        return None
+
+
+class _Watch:
+    """Kills a worker that takes too long or grows too large, whatever the system's own limits can do."""
+
+    def __init__(self, process: subprocess.Popen[bytes], options: ReadOptions) -> None:
+        self._process = process
+        self._options = options
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._reason: str | None = None
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def verdict(self) -> UnreadableFileError:
+        """Why the worker died."""
+        code = self._process.returncode if self._process.returncode is not None else self._process.wait(5)
+        if self._reason == "timeout" or (hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU):
+            return UnreadableFileError("timeout", "Reading it takes too long; it may be damaged or made to do harm.")
+        if self._reason == "memory":
+            limit = self._options.max_memory_mb
+            return UnreadableFileError("memory", f"Reading it takes more than {limit} MB of memory.")
+        return UnreadableFileError("damaged", "The parser broke down over it; it is damaged or made to do harm.")
+
+    def _run(self) -> None:
+        import psutil
+
+        end = time.monotonic() + self._options.max_seconds
+        limit = self._options.max_memory_mb * 1024 * 1024
+        pause = 0.01
+        while not self._done.wait(pause):
+            pause = min(pause * 1.5, 0.25)
+            try:
+                large = psutil.Process(self._process.pid).memory_info().rss > limit
+            except psutil.Error:
+                return
+            if large or time.monotonic() > end:
+                self._reason = "memory" if large else "timeout"
+                self._process.kill()
+                return

@@ -1,0 +1,96 @@
+"""Sentences as exact spans of a document's text, found block by block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from chapterverse.types import Block, Document
+
+_ROW_KINDS = frozenset({"table", "code"})
+"""Kinds whose every line is a sentence of its own: a row or a line of code is quoted whole."""
+
+_WHOLE_KINDS = frozenset({"heading", "caption"})
+
+_MARKER = re.compile(r"^(?:[-*•–]|\[?[0-9A-Za-z]{1,5}[.)\]])\s+")
+_OTHER_STOPS = re.compile(r"(?<=[。！？｡؟۔।॥])[\"'”’」』）)]*\s*")
+"""Full stops of other scripts, which the splitter (trained on English) does not know."""
+
+_LONG_BLOCK = 1_000_000
+"""A block this long has no paragraphs to speak of; it is split by piece to keep the splitter's memory small."""
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+def sentences(document: Document) -> Iterator[Span]:
+    """Every sentence, in order. Only white space lies between them, and none crosses a block."""
+    for block in document.blocks:
+        yield from block_sentences(document.text, block)
+
+
+def block_sentences(text: str, block: Block) -> Iterator[Span]:
+    """The sentences of one block; a list item's marker belongs to its first sentence."""
+    if block.kind in _WHOLE_KINDS:
+        yield Span(block.start, block.end)
+    elif block.kind in _ROW_KINDS:
+        yield from _lines(text, block.start, block.end)
+    else:
+        for line in _lines(text, block.start, block.end):
+            yield from _prose(text, line)
+
+
+def split(text: str) -> list[Span]:
+    """The sentences of a loose piece of prose (a draft, a selection)."""
+    return [span for line in _lines(text, 0, len(text)) for span in _prose(text, line)]
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        span = _strip(text, start, stop)
+        if span.start < span.end:
+            yield span
+        start = stop + 1
+
+
+def _prose(text: str, line: Span) -> Iterator[Span]:
+    from nupunkt import sent_spans
+
+    marker = _MARKER.match(text[line.start : line.start + 12])
+    first = line.start
+    body = first + (marker.end() if marker else 0)
+    for piece in _pieces(text, body, line.end):
+        for start, end in sent_spans(text[piece.start : piece.end]):
+            for span in _by_other_stops(text, piece.start + start, piece.start + end):
+                yield Span(first if span.start == body else span.start, span.end)
+
+
+def _by_other_stops(text: str, start: int, end: int) -> Iterator[Span]:
+    cuts = [stop.end() for stop in _OTHER_STOPS.finditer(text, start, end)]
+    for left, right in pairwise([start, *cuts, end]):
+        span = _strip(text, left, right)
+        if span.start < span.end:
+            yield span
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    while end - start > _LONG_BLOCK:
+        cut = text.rfind(" ", start, start + _LONG_BLOCK) + 1 or start + _LONG_BLOCK
+        yield Span(start, cut)
+        start = cut
+    if start < end:
+        yield Span(start, end)
+
+
+def _strip(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
