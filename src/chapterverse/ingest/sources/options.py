@@ -1,0 +1,128 @@
+"""What a source is asked for: which files, how many, and the limits that keep a hostile place harmless."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from chapterverse.errors import AstRagValidationError
+from chapterverse.types import Notice, SourceItem
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """How a source is listed and read. Every source obeys the first group; the others name their source."""
+
+    include: tuple[str, ...] = ()
+    """Patterns of paths to take; none means all. See `matches` for what a pattern can say."""
+    exclude: tuple[str, ...] = ()
+    """Patterns of paths to leave; they win over `include`."""
+    exclude_file_ids: frozenset[str] = frozenset()
+    include_subfolders: bool = True
+    max_files: int | None = None
+    """More files than this are an error, unless `truncate` asks to take the first ones and report it."""
+    truncate: bool = False
+    max_file_mb: int = 200
+
+    allow_private_addresses: bool = False
+    """Web: also read from this machine and the local network."""
+    timeout_seconds: float = 30.0
+    """Web and Drive: how long the other side may stay silent."""
+    max_seconds: float = 300.0
+    """Web and Drive: how long one download may take in all."""
+    attempts: int = 4
+    """Web and Drive: how often a request is tried when the trouble looks passing."""
+
+    credentials_file: Path | None = None
+    """Drive: a service account's key or an authorised user's file. Without it, Google's default credentials."""
+    access_token: str | None = field(default=None, repr=False)
+    """Drive: a ready OAuth token, used as it is."""
+    drive_url: str = "https://www.googleapis.com/drive/v3"
+
+    def __post_init__(self) -> None:
+        for name in ("include", "exclude", "exclude_file_ids"):
+            if isinstance(getattr(self, name), str):
+                raise AstRagValidationError(f"{name} takes a list, not one text.")
+        for name in ("max_files", "max_file_mb", "timeout_seconds", "max_seconds", "attempts"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise AstRagValidationError(f"{name} is {value}; it must be more than 0.")
+
+    @property
+    def max_bytes(self) -> int:
+        return self.max_file_mb * 1024 * 1024
+
+    @property
+    def wants_hidden(self) -> bool:
+        """Whether an include pattern names a hidden file or folder: only then are any looked at."""
+        return any(is_hidden(pattern) for pattern in self.include)
+
+    def selects(self, path: str) -> bool:
+        """Whether the file at a relative path is asked for."""
+        patterns = tuple(p for p in self.include if is_hidden(p)) if is_hidden(path) else self.include
+        if is_hidden(path) and not patterns:
+            return False
+        if patterns and not any(matches(pattern, path) for pattern in patterns):
+            return False
+        return not self.excludes(path)
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file, or a folder written with its final slash, is left with all that is in it."""
+        return any(matches(pattern, path) for pattern in self.exclude)
+
+    def limit(self, items: list[SourceItem], address: str, notices: list[Notice]) -> list[SourceItem]:
+        """The items themselves, or, where they are too many, an error or the first of them with a notice."""
+        if self.max_files is None or len(items) <= self.max_files:
+            return items
+        found = f"{address} holds {len(items):,} files; max_files is {self.max_files:,}"
+        if not self.truncate:
+            raise AstRagValidationError(
+                f"{found}. Raise max_files, choose fewer with include or exclude, or ask to truncate.",
+                details={"found": len(items), "max_files": self.max_files},
+            )
+        notices.append(Notice(address, address, f"{found}: only the first {self.max_files:,} were taken."))
+        return items[: self.max_files]
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a part of the path begins with a dot, or is the lock file that an office program leaves."""
+    return any(part.startswith((".", "~$")) and part not in {".", ".."} for part in path.split("/"))
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether a pattern, read as in a .gitignore file, names this path or a folder above it.
+
+    `*` and `?` stay within a name, `**` spans folders, `[a-z]` is one of a set. A pattern without a slash
+    holds at any depth, one with a slash from the root; a final slash means a folder.
+    """
+    return _expression(unicodedata.normalize("NFC", pattern)).match(path) is not None
+
+
+@lru_cache(maxsize=512)
+def _expression(pattern: str) -> re.Pattern[str]:
+    only_folder = pattern.endswith("/")
+    pattern = pattern.rstrip("/")
+    anywhere = "/" not in pattern
+    body = "".join(_translate(token) for token in _TOKENS.findall(pattern.lstrip("/")))
+    expression = ("(?:.*/)?" if anywhere else "") + body + ("/.*" if only_folder else "(?:/.*)?") + r"\Z"
+    try:
+        return re.compile(expression, re.DOTALL)
+    except re.error as error:
+        raise AstRagValidationError(f"The pattern {pattern!r} cannot be understood: {error}.", cause=error) from error
+
+
+_TOKENS = re.compile(r"/\*\*/|\*\*/|/\*\*|\*\*|\[[!^]?\]?[^\]/]*\]|.", re.DOTALL)
+_WILD = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _translate(token: str) -> str:
+    if token in _WILD:
+        return _WILD[token]
+    if len(token) > 2 and token[0] == "[":
+        negated = token[1] in "!^"
+        members = re.sub(r"([\\\[\]^&~|])", r"\\\1", token[2 if negated else 1 : -1])
+        return f"(?!/)[{'^' if negated else ''}{members}]"
+    return re.escape(token)
