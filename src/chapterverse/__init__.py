@@ -1,3 +1,31 @@
 """Ask a book. Get an answer that quotes it, chapter and verse, or a plain refusal."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chapterverse.library import Reading, chunk, read, sample_book
+    from chapterverse.types import Chunk, Chunking, Document, Place
+
 __version__ = "0.1.0"
+
+__all__ = ["Chunk", "Chunking", "Document", "Place", "Reading", "__version__", "chunk", "read", "sample_book"]
+
+_HOMES = {
+    "chapterverse.library": ("Reading", "chunk", "read", "sample_book"),
+    "chapterverse.types": ("Chunk", "Chunking", "Document", "Place"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used, so that the command line starts at once."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,7 +14,7 @@ _ROW_KINDS = frozenset({"table", "code"})
 
 _WHOLE_KINDS = frozenset({"heading", "caption"})
 
-_MARKER = re.compile(r"^(?:[-*•–]|\[?[0-9A-Za-z]{1,5}[.)\]])\s+")
+_MARKER = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)]|\[\w{1,5}\])[^\S\n]+")
 _OTHER_STOPS = re.compile(r"(?<=[。！？｡؟۔।॥])[\"'”’」』）)]*\s*")
 """Full stops of other scripts, which the splitter (trained on English) does not know."""
 
@@ -62,21 +62,17 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
 def _prose(text: str, line: Span) -> Iterator[Span]:
     from nupunkt import sent_spans
 
-    marker = _MARKER.match(text[line.start : line.start + 12])
+    marker = _MARKER.match(text, line.start, line.end)
     first = line.start
-    body = first + (marker.end() if marker else 0)
+    body = marker.end() if marker else first
     for piece in _pieces(text, body, line.end):
-        for start, end in sent_spans(text[piece.start : piece.end]):
-            for span in _by_other_stops(text, piece.start + start, piece.start + end):
+        # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
+        cuts = {piece.start + start for start, _ in sent_spans(text[piece.start : piece.end])}
+        cuts.update(stop.end() for stop in _OTHER_STOPS.finditer(text, piece.start, piece.end))
+        for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
+            span = _strip(text, start, end)
+            if span.start < span.end:
                 yield Span(first if span.start == body else span.start, span.end)
-
-
-def _by_other_stops(text: str, start: int, end: int) -> Iterator[Span]:
-    cuts = [stop.end() for stop in _OTHER_STOPS.finditer(text, start, end)]
-    for left, right in pairwise([start, *cuts, end]):
-        span = _strip(text, left, right)
-        if span.start < span.end:
-            yield span
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:

@@ -1,0 +1,1 @@
+"""Surfaces: where people and programs meet Chapterverse."""

@@ -1,0 +1,168 @@
+"""`chapterverse read`: the outline of a book as Chapterverse sees it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from chapterverse import library
+from chapterverse.ingest.read import Outcome
+from chapterverse.ingest.sources import SourceOptions
+from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
+from chapterverse.types import Block, Document, Notice, Page, ReadOptions
+
+
+def run(
+    address: str,
+    *,
+    as_json: bool,
+    password: str | None,
+    include: list[str],
+    exclude: list[str],
+    max_files: int | None,
+    allow_private: bool,
+    progress: bool,
+) -> int:
+    """Read everything at an address, print what was found, and return the exit code."""
+    options = SourceOptions(
+        include=tuple(include),
+        exclude=tuple(exclude),
+        max_files=max_files,
+        allow_private_addresses=allow_private,
+    )
+    reading = library.Reading(address, options, ReadOptions(password=password))
+    with _progress(progress and sys.stderr.isatty(), address) as advance:
+        outcomes = []
+        for outcome in reading:
+            outcomes.append(_summarise(outcome))
+            advance(len(outcomes), reading.found)
+    notices = [*(notice for outcome in outcomes for notice in outcome["notices"]), *map(_notice, reading.notices)]
+    documents = [outcome["document"] for outcome in outcomes if outcome["document"]]
+    failed = [outcome["error"] for outcome in outcomes if outcome["error"]]
+    if as_json:
+        report = {"documents": documents, "failed": failed, "warnings": notices}
+        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+    else:
+        _print(documents, failed, notices)
+    return OK if documents and not failed else PARTIAL if documents else FAILED
+
+
+def _summarise(outcome: Outcome) -> dict[str, Any]:
+    document, error = outcome.document, outcome.error
+    failure = error and {"file": outcome.item.file_id, "reason": error.reason, "message": error.explanation}
+    return {
+        "document": _summary(document) if document else None,
+        "error": failure,
+        "notices": [_notice(notice) for notice in document.notices] if document else [],
+    }
+
+
+def _summary(document: Document) -> dict[str, Any]:
+    return {
+        "file": document.file_id,
+        "title": document.title,
+        "author": document.author,
+        "mime_type": document.mime_type,
+        "sha256": document.sha256,
+        "characters": len(document.text),
+        "words": len(document.text.split()),
+        "pages": document.page_count,
+        "slides": max((block.slide or 0 for block in document.blocks), default=0) or None,
+        "chunks": len(library.chunk(document)),
+        "outline": [_entry(document, block) for block in document.blocks if block.kind == "heading"],
+    }
+
+
+def _entry(document: Document, block: Block) -> dict[str, Any]:
+    page = document.page_at(block.start) or Page()
+    return {
+        "level": len(block.headings),
+        "title": block.headings[-1],
+        "page": page.number,
+        "page_label": page.label,
+        "slide": block.slide,
+        "cfi": block.cfi,
+        "start": block.start,
+    }
+
+
+def _notice(notice: Notice) -> dict[str, str]:
+    return {"file": notice.file_id, "reason": notice.reason}
+
+
+def _print(documents: list[dict[str, Any]], failed: list[dict[str, str]], notices: list[dict[str, str]]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    out = Console(highlight=False, soft_wrap=True)
+    if len(documents) == 1:
+        _print_book(out, documents[0])
+    elif documents:
+        _print_shelf(out, documents)
+    for notice in notices:
+        out.print(f"[yellow]warning[/] {escape(notice['file'])}: {escape(notice['reason'])}")
+    for error in failed:
+        out.print(f"[red]not read[/] {escape(error['file'])}: {escape(error['message'])}")
+    if not documents and not failed:
+        out.print("Nothing to read was found there.")
+
+
+def _print_book(out: Any, book: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    author = f" by {book['author']}" if book["author"] else ""
+    out.print(f"[bold]{escape(book['title'])}[/]{escape(author)}")
+    out.print(f"[dim]{_counts(book)}[/]")
+    for entry in book["outline"]:
+        where = _where(entry)
+        indent = "  " * (entry["level"] - 1)
+        out.print(f"  {indent}{escape(entry['title'])}" + (f"  [dim]{escape(where)}[/]" if where else ""))
+
+
+def _print_shelf(out: Any, books: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("File")
+    table.add_column("Title")
+    for column in ("Pages", "Words", "Chunks"):
+        table.add_column(column, justify="right")
+    for book in books:
+        table.add_row(
+            book["file"], book["title"], str(book["pages"] or book["slides"] or ""), f"{book['words']:,}",
+            f"{book['chunks']:,}",
+        )  # fmt: skip
+    out.print(table)
+    words, chunks = (sum(book[key] for book in books) for key in ("words", "chunks"))
+    out.print(f"[dim]{len(books):,} files, {words:,} words, {chunks:,} chunks[/]")
+
+
+def _counts(book: dict[str, Any]) -> str:
+    pages = f"{book['pages']:,} pages, " if book["pages"] else f"{book['slides']:,} slides, " if book["slides"] else ""
+    return f"{book['mime_type']} · {pages}{book['words']:,} words, {book['chunks']:,} chunks"
+
+
+def _where(entry: dict[str, Any]) -> str:
+    if entry["slide"]:
+        return f"slide {entry['slide']}"
+    if entry["page_label"]:
+        return f"p. {entry['page_label']}"
+    return f"p. {entry['page']}" if entry["page"] else ""
+
+
+@contextmanager
+def _progress(show: bool, address: str) -> Iterator[Any]:
+    """A bar on the terminal for as long as the work takes; nothing at all when piped."""
+    if not show:
+        yield lambda _done, _found: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(address, total=None)
+        yield lambda done, found: bar.update(task, completed=done, total=found)
