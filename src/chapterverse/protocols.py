@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import AsyncIterator, Iterator, Sequence
+from types import TracebackType
+from typing import Protocol, Self
 
-from chapterverse.types import SourceItem
+from chapterverse.types import (
+    Document,
+    Entry,
+    Filter,
+    Hit,
+    IndexRecord,
+    IndexStats,
+    Notice,
+    Point,
+    SourceItem,
+    SourceRecord,
+    SparseVector,
+)
 
 
 class Source(Protocol):
     """A place that books come from: a folder, a web site, a Drive folder."""
+
+    notices: list[Notice]
+    """What was left out, and why; complete once all items have been listed and fetched."""
 
     def items(self) -> Iterator[SourceItem]:
         """Every file on offer, in a deterministic order; raises `AstRagSourceError` if they cannot be listed."""
@@ -17,4 +33,117 @@ class Source(Protocol):
 
     def fetch(self, item: SourceItem) -> bytes:
         """The bytes of one file; raises `UnreadableFileError` if they cannot be had."""
+        ...
+
+
+class Store(Protocol):
+    """A place that indexes are kept. Every index has one current generation; readers see it whole."""
+
+    async def indexes(self) -> list[str]:
+        """The ids of all indexes, in alphabetical order."""
+        ...
+
+    async def record(self, index: str) -> IndexRecord:
+        """What an index says of itself; raises `AstRagIndexError` if it is unknown, corrupt or of another schema."""
+        ...
+
+    async def reader(self, index: str) -> Reader:
+        """The current generation of an index, held until the reader is closed."""
+        ...
+
+    async def create(self, record: IndexRecord) -> Writer:
+        """A writer for a whole new index; on commit it takes the place of the one with the same id, if there is one."""
+        ...
+
+    async def update(self, index: str) -> Writer:
+        """A writer for the next generation of an index, which starts as the current one."""
+        ...
+
+    async def delete(self, index: str) -> None:
+        """Remove an index and everything in it."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything; what was committed stays."""
+        ...
+
+
+class Reader(Protocol):
+    """One generation of one index; what is written meanwhile stays unseen."""
+
+    @property
+    def record(self) -> IndexRecord: ...
+
+    async def search_dense(
+        self, vector: Sequence[float], where: Filter | None, limit: int, *, with_vectors: bool = False
+    ) -> list[Hit]:
+        """The nearest entries, best first, each with its cosine."""
+        ...
+
+    async def search_lexical(
+        self, terms: SparseVector, where: Filter | None, limit: int, *, with_vectors: bool = False
+    ) -> list[Hit]:
+        """The entries that share a term with the query, best first, each with its BM25."""
+        ...
+
+    async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
+        """The entries of these chunks, in this order; a chunk that is not there is left out."""
+        ...
+
+    async def window(self, file_id: str, first: int, last: int) -> list[Entry]:
+        """The entries of a file whose ordinals lie in `first…last`, in order."""
+        ...
+
+    def points(self, where: Filter | None = None) -> AsyncIterator[Point]:
+        """Every entry with its vectors, in no particular order."""
+        ...
+
+    async def document(self, file_id: str) -> Document:
+        """A whole document; raises `AstRagIndexError` if the index does not hold it."""
+        ...
+
+    async def sources(self) -> list[SourceRecord]:
+        """The files that the index holds, by file id."""
+        ...
+
+    async def stats(self) -> IndexStats: ...
+
+    async def close(self) -> None: ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Writer(Protocol):
+    """The next generation of an index: nobody sees any of it before `commit`, everybody all of it after."""
+
+    async def put(self, points: Sequence[Point]) -> None:
+        """Add points; one whose chunk is already there takes its place."""
+        ...
+
+    async def put_document(self, document: Document, source: SourceRecord) -> None:
+        """Add a document, or replace it; its chunks are not touched."""
+        ...
+
+    async def remove(self, *, file_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> None:
+        """Take out whole files (document and chunks), or single chunks, of the generation that was started from."""
+        ...
+
+    async def commit(self, record: IndexRecord) -> None:
+        """Make the new generation the current one, in one step, with this record."""
+        ...
+
+    async def abort(self) -> None:
+        """Forget all that was written; does nothing after a commit."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Aborts unless committed."""
         ...
