@@ -15,12 +15,15 @@ _BOMS = (
     (b"\xfe\xff", "utf-16"),
 )
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_NUMBER = (
+    r"(?:[0-9]{1,3}|[ivxlcdm]{1,9}|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
+    r"|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty(?:-[a-z]+)?|the\s(?:first|second|third|last))"
+)
 _CHAPTER = re.compile(
-    r"(?:chapter|part|book|volume|letter|canto|act|appendix)\s+(?:[0-9]+|[ivxlcdm]+|[a-z]+)\b.{0,80}"
-    r"|(?:prologue|epilogue|preface|foreword|introduction|afterword|contents|acknowledge?ments)\s*",
+    rf"(?:chapter|part|book|volume|letter|canto|act|appendix)\s+{_NUMBER}\b[.:]?(?:\s*[-–—:]?\s*\S.{{0,80}}(?<![.!?,;:]))?"
+    r"|(?:prologue|epilogue|preface|foreword|introduction|afterword|contents|acknowledge?ments)[.:]?",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?,;:]$")
 _UNDERLINE = re.compile(r"(={3,}|-{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 
@@ -73,7 +76,7 @@ def _paragraph(text: str, composer: Composer) -> None:
     lines = text.split("\n") if len(text) < 20_000 else [text]
     if len(lines) == 2 and (rule := _UNDERLINE.match(lines[1])) and len(lines[0]) <= 100:
         composer.heading(lines[0], 1 if rule.group(1)[0] == "=" else 2)
-    elif len(lines) <= 2 and _CHAPTER.fullmatch(" ".join(lines).strip()) and not _SENTENCE_END.search(lines[0]):
+    elif len(lines) <= 2 and _CHAPTER.fullmatch(" ".join(lines).strip()):
         composer.heading(text, 1)
     elif sum(1 for line in lines if _ITEM.match(line)) >= 2:
         _items(lines, composer)

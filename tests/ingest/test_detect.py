@@ -1,0 +1,67 @@
+"""A file is what its content says."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest import detect
+
+
+def zipped(*names: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (b"%PDF-1.7\n...", "a.txt", detect.PDF),
+        (b"junk before\n%PDF-1.4", "a.pdf", detect.PDF),
+        (zipped("mimetype", "META-INF/container.xml"), "a.zip", detect.EPUB),
+        (zipped("[Content_Types].xml", "word/document.xml"), "a.bin", detect.DOCX),
+        (zipped("[Content_Types].xml", "ppt/presentation.xml"), "a.docx", detect.PPTX),
+        (b"<!DOCTYPE html><p>x", "a.txt", detect.HTML),
+        (b"\n <!-- c --> <HTML><p>x", "a", detect.HTML),
+        (b'<?xml version="1.0"?><html xmlns="x">', "a.xml", detect.HTML),
+        (b"# A\n\ntext", "a.md", detect.MARKDOWN),
+        (b"# A\n\ntext", "A.MARKDOWN", detect.MARKDOWN),
+        (b"plain", "a.txt", detect.TEXT),
+        (b"plain", "README", detect.TEXT),
+        ("中文".encode("utf-16"), "a.txt", detect.TEXT),
+    ],
+)
+def test_by_content(data: bytes, name: str, expected: str) -> None:
+    assert detect.detect(data, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "reason"),
+    [
+        (b"", "a.pdf", "empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a.png", "unsupported"),
+        (bytes(range(256)) * 10, "a.txt", "unsupported"),
+        (zipped("readme.txt"), "a.zip", "unsupported"),
+        (zipped("word/document.xml")[:40], "a.docx", "damaged"),
+        (b"PK\x03\x04 cut off", "a.zip", "unsupported"),
+        (b'{"a": 1}', "a.json", "unsupported"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc", "unsupported"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "a.docx", "encrypted"),
+    ],
+)
+def test_what_is_not_read_says_why(data: bytes, name: str, reason: str) -> None:
+    with pytest.raises(UnreadableFileError) as caught:
+        detect.detect(data, name)
+    assert caught.value.reason == reason
+
+
+def test_wrong_suffix() -> None:
+    assert detect.suffix_disagrees(detect.PDF, "book.txt")
+    assert not detect.suffix_disagrees(detect.PDF, "book.PDF")
+    assert not detect.suffix_disagrees(detect.TEXT, "notes.unknown")

@@ -1,0 +1,110 @@
+"""Markdown becomes what a reader sees, block by block."""
+
+from __future__ import annotations
+
+from tests.ingest.reading import blocks, parse
+
+
+def read(text: str) -> list[tuple[str, str]]:
+    return blocks(parse(text.encode(), "book.md"))
+
+
+def test_headings_make_the_outline() -> None:
+    document = parse(b"# One\n\nA.\n\n## Two *em*\n\nB.\n\nThree\n=====\n\nC.\n", "book.md")
+    assert [(document.text[b.start : b.end], b.headings) for b in document.blocks] == [
+        ("One", ("One",)),
+        ("A.", ("One",)),
+        ("Two em", ("One", "Two em")),
+        ("B.", ("One", "Two em")),
+        ("Three", ("Three",)),
+        ("C.", ("Three",)),
+    ]
+
+
+def test_markup_goes_and_words_stay_apart() -> None:
+    text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
+    text += " &amp; \\*star\\*."
+    assert read(text) == [("paragraph", "A bold link and code, next line after, gone & *star*.")]
+
+
+def test_lists_keep_their_markers_and_nesting() -> None:
+    text = "3. three\n   still three\n4. four\n   - sub\n\n   second paragraph\n\n* star\n"
+    assert read(text) == [
+        ("list", "3. three still three"),
+        ("list", "4. four"),
+        ("list", "- sub"),
+        ("list", "second paragraph"),
+        ("list", "- star"),
+    ]
+
+
+def test_list_items_are_tight_and_other_blocks_apart() -> None:
+    document = parse(b"Intro.\n\n- a\n- b\n\nOutro.\n", "book.md")
+    assert document.text == "Intro.\n\n- a\n- b\n\nOutro."
+
+
+def test_tables_are_rows() -> None:
+    assert read("| Tower | Drop |\n|---|--:|\n| Stennet | 48 |\n| *Tollen* | |\n") == [
+        ("table", "Tower | Drop\nStennet | 48\nTollen |"),
+    ]
+
+
+def test_footnotes_stand_after_the_block_that_refers_to_them() -> None:
+    text = "One[^a] and two.\n\nNext[^b].\n\n[^b]: Second note.\n[^a]: First *note*,\n    continued.\n"
+    assert read(text) == [
+        ("paragraph", "One[a] and two."),
+        ("footnote", "[a] First note, continued."),
+        ("paragraph", "Next[b]."),
+        ("footnote", "[b] Second note."),
+    ]
+
+
+def test_code_keeps_its_lines_and_quotes_are_quotes() -> None:
+    assert read("```python\nif x:\n    y = 1\n```\n\n> Said\n> he.\n") == [
+        ("code", "if x:\n y = 1"),
+        ("quote", "Said he."),
+    ]
+
+
+def test_captions() -> None:
+    assert read("*Figure 3.1. Lines compared.*\n\n*Only emphasis.*\n") == [
+        ("caption", "Figure 3.1. Lines compared."),
+        ("paragraph", "Only emphasis."),
+    ]
+
+
+def test_front_matter_is_metadata() -> None:
+    document = parse(b"---\ntitle: 'The Book'\nauthor: A. Writer\nlang: en\n---\n\n# Ch\n\nText.\n", "b.md")
+    assert (document.title, document.author, document.language) == ("The Book", "A. Writer", "en")
+    assert document.text == "Ch\n\nText."
+
+
+def test_myst_directives_and_roles() -> None:
+    text = (
+        "(target-label)=\n# Title\n\nSee {ref}`the guide<target-label>` or {term}`data`.\n\n"
+        "```{admonition} Be careful\n:class: tip\n\nHot *surface*.\n```\n\n"
+        "```{figure} a.png\n---\nname: fig\n---\nA caption.\n```\n\n```{tableofcontents}\n```\n"
+    )
+    assert read(text) == [
+        ("heading", "Title"),
+        ("paragraph", "See the guide or data."),
+        ("paragraph", "Be careful"),
+        ("paragraph", "Hot surface."),
+        ("caption", "A caption."),
+    ]
+
+
+def test_docusaurus_admonitions_and_mdx() -> None:
+    text = "import Tabs from '@theme/Tabs';\n\n# T\n\n:::note Careful\n\nInside.\n\n:::\n\n<div><b>Raw</b> html</div>\n"
+    assert read(text) == [
+        ("heading", "T"),
+        ("paragraph", "Careful"),
+        ("paragraph", "Inside."),
+        ("paragraph", "Raw html"),
+    ]
+
+
+def test_deep_nesting_and_odd_input_end() -> None:
+    assert read("> " * 5000 + "deep\n\nAfter.")[-1] == ("paragraph", "After.")
+    assert read("[" * 20_000) == [("paragraph", "[" * 20_000)]
+    assert read("*a " * 20_000)[0][1].startswith("*a *a")

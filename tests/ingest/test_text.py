@@ -1,0 +1,90 @@
+"""Plain text: paragraphs, chapters, pages and encodings."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+
+from tests.ingest.reading import blocks, parse, reasons
+
+
+def test_wrapped_lines_are_paragraphs() -> None:
+    document = parse(b"First line\nof one.\n\n\n  Second\r\n\r\nThird.\n", "a.txt")
+    assert document.text == "First line of one.\n\nSecond\n\nThird."
+
+
+def test_chapter_headings() -> None:
+    text = (
+        "CHAPTER I.\nThe Loom\n\nIt began.\n\nChapter 2: Storm\n\nWind.\n\nChapter and verse are what we give.\n\n"
+        "Title\n=====\n\nX.\n\nSub\n---\n\nY.\n\nPart of the reason is plain.\n"
+    )
+    document = parse(text.encode(), "a.txt")
+    headings = [block.headings for block in document.blocks if block.kind == "heading"]
+    assert headings == [("CHAPTER I. The Loom",), ("Chapter 2: Storm",), ("Title",), ("Title", "Sub")]
+    assert ("paragraph", "Chapter and verse are what we give.") in blocks(document)
+    assert ("paragraph", "Part of the reason is plain.") in blocks(document)
+
+
+def test_no_headings_at_all() -> None:
+    document = parse(b"Only prose here.\n\nAnd more.", "a.txt")
+    assert all(block.headings == () for block in document.blocks)
+    assert document.title == "a.txt"
+
+
+def test_form_feeds_are_pages() -> None:
+    document = parse(b"One.\n\fTwo.\n\f\fFour.", "a.txt")
+    pages = [document.page_at(document.text.index(word)) for word in ("One", "Two", "Four")]
+    assert [page.number for page in pages if page] == [1, 2, 4]
+
+
+def test_lists() -> None:
+    assert blocks(parse(b"Steps:\n1. wind it\n   well\n2. leave it\n", "a.txt")) == [
+        ("paragraph", "Steps:"),
+        ("list", "1. wind it well"),
+        ("list", "2. leave it"),
+    ]
+
+
+SAID = "Zeitmesser für große Türme – naïve façade, œuvre"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SAID.encode(),
+        codecs.BOM_UTF8 + SAID.encode(),
+        SAID.encode("utf-16"),
+        codecs.BOM_UTF16_BE + SAID.encode("utf-16-be"),
+        SAID.encode("utf-16-le"),
+        SAID.encode("utf-32"),
+    ],
+)
+def test_unicode_encodings(data: bytes) -> None:
+    assert parse(data, "a.txt").text == SAID
+
+
+def test_other_encodings_are_guessed_and_reported() -> None:
+    text = "Die Uhr über dem Tor schlägt für alle; größer könnte sie kaum sein. " * 20
+    document = parse(text.encode("cp1252"), "a.txt")
+    assert document.text == text.strip()
+    assert "not UTF-8" in reasons(document)
+
+
+def test_invalid_utf8_is_read_with_a_warning() -> None:
+    document = parse("Größe und Höhe".encode() + b" broken \xff here " + "über".encode(), "a.txt")
+    assert document.text == "Größe und Höhe broken \ufffd here über"
+    assert "not valid UTF-8" in reasons(document)
+    assert "byte 25" in reasons(document)
+
+
+def test_right_to_left_cjk_and_emoji_survive() -> None:
+    text = "الساعة في البرج. هل تدق؟ نعم.\n\n時計は塔にある。鐘が鳴る。\n\nTick 🕰️ tock 👩‍🔧."
+    document = parse(text.encode(), "a.txt")
+    assert document.text == text
+
+
+def test_invisible_characters_go() -> None:
+    assert parse("soft\u00adhyphen zero\u200bwidth nb\u00a0space\x07".encode(), "a.txt").text == (
+        "softhyphen zerowidth nb space"
+    )

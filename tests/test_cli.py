@@ -1,0 +1,101 @@
+"""The command line as a user meets it: a real process, its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def chapterverse(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", *map(str, arguments)]
+    env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
+
+
+def test_read_shows_the_outline_with_printed_pages() -> None:
+    done = chapterverse("read", "sample")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("The Clocks of Harrow Vale")
+    assert "application/pdf" in lines[1]
+    assert any("Chapter 3: The Weight and the Drop" in line and "p. " in line for line in lines)
+    assert done.stderr == ""
+
+
+def test_read_as_json() -> None:
+    report = json.loads(chapterverse("read", "sample", "--json").stdout)
+    (book,) = report["documents"]
+    assert book["words"] > 12_000
+    assert book["pages"] > 50
+    chapters = [entry for entry in book["outline"] if entry["level"] == 1 and entry["title"].startswith("Chapter")]
+    assert len(chapters) == 12
+    assert chapters[0]["page_label"] == "1"
+    assert chapters[0]["page"] > 1
+    assert report["failed"] == report["warnings"] == []
+
+
+def test_read_a_folder_with_bad_files(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("# Good\n\nText.\n")
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    done = chapterverse("read", tmp_path)
+    assert done.returncode == 3
+    assert "not read empty.pdf: The file is empty (0 bytes)." in done.stdout
+    assert "Good" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["read", "no-such-book.pdf"], 1, "no file or folder 'no-such-book.pdf'"),
+        (["read", "ftp://x.example/book"], 1, "not supported"),
+        (["read"], 2, "Missing argument"),
+        (["read", "sample", "--nonsense"], 2, "No such option"),
+        (["frobnicate"], 2, "No such command"),
+    ],
+)
+def test_errors_are_readable_and_have_codes(arguments: list[str], code: int, message: str) -> None:
+    done = chapterverse(*arguments)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_too_many_files_say_how_to_go_on(tmp_path: Path) -> None:
+    for i in range(3):
+        (tmp_path / f"{i}.txt").write_text("x")
+    done = chapterverse("read", tmp_path, "--max-files", "2")
+    assert done.returncode == 2
+    assert "3 files" in done.stderr
+    assert chapterverse("read", tmp_path, "--max-files", "2", "--exclude", "0.txt").returncode == 0
+
+
+def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    for i in range(400):
+        (tmp_path / f"{i:03}-{'long' * 30}.txt").write_text("x")
+    code = "from chapterverse.surfaces.cli import main; main()"
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code, "read", str(tmp_path), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert reader.stdout is not None
+    assert reader.stderr is not None
+    reader.stdout.read(10)
+    reader.stdout.close()
+    assert b"Traceback" not in reader.stderr.read()
+    reader.stderr.close()
+    reader.wait(60)
+
+
+def test_start_up_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from chapterverse.surfaces import cli;"
+        "heavy = {'lxml', 'pypdfium2', 'nupunkt', 'numpy', 'onnxruntime', 'qdrant_client', 'qdrant_edge', 'agents',"
+        " 'openai', 'httpx2', 'selectolax', 'markdown_it', 'google'};"
+        "print(sorted(heavy & {name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
