@@ -1,0 +1,80 @@
+"""DOCX tables: rows and cells as they open and close, with spans, deletions, and tables inside cells."""
+
+from __future__ import annotations
+
+from chapterverse.ingest.formats.docx_runs import left_out
+from chapterverse.ingest.formats.ooxml import Element, attribute, child, children, value, whole
+from chapterverse.ingest.formats.ooxml_text import table_text
+
+_MOST_COLUMNS = 63
+"""Word's own limit: a wider span is not honest."""
+
+
+class Grid:
+    """Collects the texts of a table's cells; a table inside a cell becomes text of that cell."""
+
+    def __init__(self) -> None:
+        self._tables: list[list[list[str]]] = [[]]  # the rows of each open table, outermost first
+        self._cells: list[list[str]] = []  # the texts of each open cell
+
+    @property
+    def text(self) -> str:
+        return table_text(self._tables[0])
+
+    def open(self, name: str, element: Element) -> None:
+        if name == "w:tbl":
+            self._tables.append([])
+        elif name == "w:tr":
+            self._tables[-1].append([""] * _columns(element, "w:trPr", "w:gridBefore", 0))
+        elif name == "w:tc":
+            self._cells.append([])
+
+    def close(self, name: str, element: Element) -> None:
+        if name == "w:tbl":
+            rows = self._tables.pop()
+            self.add("; ".join(", ".join(filter(None, row)) for row in rows if any(row)))
+        elif name == "w:tc":
+            text = " ".join(self._cells.pop()).strip()
+            if not _is_deleted(element):
+                self._row().extend([text, *[""] * (_columns(element, "w:tcPr", "w:gridSpan", 1) - 1)])
+
+    def add(self, text: str) -> None:
+        """Text of the cell that is open; outside of any it is a row of its own."""
+        if self._cells:
+            self._cells[-1].append(text)
+        else:
+            self._tables[-1].append([text])
+
+    def _row(self) -> list[str]:
+        if not self._tables[-1]:
+            self._tables[-1].append([])
+        return self._tables[-1][-1]
+
+
+def is_frame(table: Element) -> bool:
+    """Whether a table of a single cell merely puts a frame around ordinary text."""
+    rows = children(table, "w:tr")
+    wrapped = children(table, "w:sdt") + [item for row in rows for item in children(row, "w:sdt")]
+    return not wrapped and len(rows) == 1 and len(children(rows[0], "w:tc")) == 1
+
+
+def is_empty_by_rule(name: str, element: Element) -> bool:
+    """Whether a part of a table shows nothing: deleted rows and cells, and cells that a merged one covers."""
+    if name == "w:tr":
+        return child(element, "w:trPr", "w:del") is not None
+    if name == "w:tc":
+        return _is_deleted(element) or any(_continues(element, merge) for merge in ("w:vMerge", "w:hMerge"))
+    return left_out(name, element)
+
+
+def _is_deleted(cell: Element) -> bool:
+    return child(cell, "w:tcPr", "w:cellDel") is not None
+
+
+def _continues(cell: Element, merge: str) -> bool:
+    found = child(cell, "w:tcPr", merge)
+    return found is not None and attribute(found, "w:val") != "restart"
+
+
+def _columns(element: Element, properties: str, name: str, least: int) -> int:
+    return whole(value(element, properties, name), least, least, _MOST_COLUMNS)
