@@ -1,0 +1,1 @@
+"""Markup to passages, shared by HTML and EPUB."""

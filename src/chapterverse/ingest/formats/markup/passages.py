@@ -1,0 +1,82 @@
+"""What is read from markup, before it is composed: passages, references to notes, and where ids stand."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from chapterverse.ingest.composer import Composer, Piece
+from chapterverse.types import BlockKind, Page
+
+
+@dataclass(slots=True)
+class NoteRef:
+    """A link that may lead to a note: it reads "[1]" once the note is found, and as plain text if there is none."""
+
+    text: str
+    target: str
+    note: int | None = None
+
+    @property
+    def label(self) -> str:
+        return self.text.strip().strip("[](){}^").strip(". ") or self.text.strip()
+
+    def __str__(self) -> str:
+        return self.text if self.note is None else f"[{self.label}]"
+
+
+@dataclass(slots=True)
+class Passage:
+    """A block before it is composed."""
+
+    kind: BlockKind
+    pieces: list[Piece | NoteRef]
+    level: int = 0
+    marker: str = ""
+    cfi: str | None = None
+    sections: list[tuple[str, int]] = field(default_factory=list)
+    """Entries of the table of contents, with their levels, that begin here."""
+
+    @property
+    def references(self) -> list[NoteRef]:
+        return [piece for piece in self.pieces if isinstance(piece, NoteRef)]
+
+    @property
+    def text(self) -> str:
+        return "".join(str(piece) for piece in self.pieces if not isinstance(piece, Page))
+
+    def rendered(self) -> list[Piece]:
+        """Text and page marks, with neighbouring texts joined so that the composer sees whole words."""
+        result: list[Piece] = []
+        for piece in (self.marker, *self.pieces):
+            if isinstance(piece, Page):
+                result.append(piece)
+            elif result and isinstance(result[-1], str):
+                result[-1] += str(piece)
+            else:
+                result.append(str(piece))
+        return result
+
+    def write(self, composer: Composer, level: int | None = None) -> None:
+        """Tell the composer; a heading's `level` may be decided by a table of contents."""
+        if self.kind == "heading":
+            composer.heading(self.rendered(), self.level if level is None else level, self.cfi)
+        else:
+            composer.add(self.kind, self.rendered(), self.cfi)
+
+
+@dataclass(slots=True)
+class Anchor:
+    """Where an element with an id stands: the passages it spans, and whether it opens the first of them."""
+
+    start: int
+    end: int
+    opens: bool
+
+
+def target(base: str, href: str) -> str:
+    """The name, and fragment where there is one, that a link inside the document `base` leads to."""
+    path, mark, fragment = href.partition("#")
+    name = posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(path))) if path else base
+    return f"{name}{mark}{unquote(fragment)}"
