@@ -1,0 +1,178 @@
+"""Opening a PDF: what cannot be read is refused with a reason, what PDFium repairs is read with a warning."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.pdf.model import Bookmark
+from chapterverse.types import ReadOptions
+
+_MAX_BOOKMARKS = 10_000
+_MAX_DEPTH = 12
+_TAIL = 4096
+_HEAD = 1024
+_FLATE_RATIO = 1032
+"""Deflate cannot expand data by more than this factor."""
+_CHUNK = 1 << 20
+
+_STREAM = re.compile(rb"stream\r?\n")
+_XREF_ENTRY = re.compile(rb"(\d{10}) (\d{5}) n")
+_OBJECT = re.compile(rb"\s*\d+\s+\d+\s+obj\b")
+_JUNK_TITLE = re.compile(
+    r"^(untitled|unbenannt|document|dokument|title|none|null|unknown|anonymous|user|admin(istrator)?|owner|\W*)\d*$"
+    r"|^microsoft (word|powerpoint|excel) - |\.(docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf|rtf|odt|html?|wpd|pub|txt)$",
+    re.I,
+)
+
+
+def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfium.PdfDocument:
+    """An open document within the limits."""
+    if not data.strip(b"\0\t\r\n "):
+        raise UnreadableFileError("empty", "the file is empty")
+    if b"%PDF-" not in data[:_HEAD]:
+        raise UnreadableFileError("damaged", "this is not a PDF: it does not begin with %PDF")
+    tail = data.rstrip(b"\0\t\r\n ")[-_TAIL:]
+    if b"%%EOF" not in tail and b"startxref" not in tail:
+        raise UnreadableFileError("damaged", "the end of the file is missing: it was cut short, so get it again")
+    _refuse_bombs(data, options.max_unpacked_mb << 20)
+    try:
+        document = pdfium.PdfDocument(data, password=options.password)
+    except pdfium.PdfiumError as error:
+        raise _refusal(error, options) from error
+    count = len(document)
+    if count > options.max_pages:
+        raise UnreadableFileError("pages", f"the file has {count:,} pages, and the limit is {options.max_pages:,}")
+    if count == 0:
+        raise UnreadableFileError("damaged", "the file has no pages that can be read")
+    if not _references_intact(data):
+        composer.warn("the file's cross-references are broken; it was repaired while it was read")
+    return document
+
+
+def _refusal(error: pdfium.PdfiumError, options: ReadOptions) -> UnreadableFileError:
+    code = getattr(error, "err_code", None)
+    if code == pdfium_c.FPDF_ERR_PASSWORD:
+        if options.password is None:
+            return UnreadableFileError(
+                "encrypted", "the file is encrypted: give its password (--password, or ReadOptions(password=...))"
+            )
+        return UnreadableFileError("encrypted", "the file is encrypted, and the password given does not open it")
+    if code == pdfium_c.FPDF_ERR_SECURITY:
+        return UnreadableFileError("encrypted", "the file is encrypted in a way that cannot be opened here")
+    return UnreadableFileError("damaged", "the file is damaged beyond repair")
+
+
+def _refuse_bombs(data: bytes, limit: int) -> None:
+    """Refuse a file with a stream, other than a picture, that inflates beyond the limit."""
+    for match in _STREAM.finditer(data):
+        start = match.end()
+        head = data[max(0, start - 512) : start].rpartition(b"obj")[2]
+        layers = head.count(b"/FlateDecode") + head.count(b"/Fl ")
+        if not layers or re.search(rb"/Subtype\s*/Image", head):
+            continue
+        stop = data.find(b"endstream", start)
+        raw = memoryview(data)[start : stop if stop >= 0 else len(data)]
+        if len(raw) * _FLATE_RATIO**layers <= limit:
+            continue
+        inflated: Iterable[bytes] = (raw[at : at + _CHUNK] for at in range(0, len(raw), _CHUNK))
+        for _ in range(layers):
+            inflated = _inflate(inflated)
+        total = 0
+        for chunk in inflated:
+            total += len(chunk)
+            if total > limit:
+                raise UnreadableFileError("bomb", f"a part of the file inflates to more than {limit >> 20} MB")
+
+
+def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Inflate piece by piece; damaged data end the stream, as they do in PDFium."""
+    inflater = zlib.decompressobj()
+    try:
+        for chunk in chunks:
+            pending: bytes = chunk
+            while pending and not inflater.eof:
+                yield inflater.decompress(pending, _CHUNK)
+                pending = inflater.unconsumed_tail
+    except zlib.error:
+        return
+
+
+def _references_intact(data: bytes) -> bool:
+    """Whether the last cross-reference section is where the file says, and its offsets lead to objects."""
+    base = max(data.find(b"%PDF-"), 0)
+    found = re.search(rb"startxref\s+(\d+)", data[-_TAIL:][data[-_TAIL:].rfind(b"startxref") :])
+    if not found:
+        return False
+    start = base + int(found[1])
+    if _OBJECT.match(data, start):
+        return True
+    if data[start : start + 24].lstrip()[:4] != b"xref":
+        return False
+    stop = data.find(b"trailer", start)
+    if stop < 0:
+        return False
+    offsets = (base + int(entry[1]) for entry in _XREF_ENTRY.finditer(data, start, stop))
+    return all(_OBJECT.match(data, offset) for offset in offsets)
+
+
+def read_metadata(document: pdfium.PdfDocument, composer: Composer) -> None:
+    """Title, author and language, unless a program filled them in on its own."""
+    title, author = (document.get_metadata_value(key).strip() for key in ("Title", "Author"))
+    composer.title = None if _JUNK_TITLE.search(title) else title or None
+    composer.author = None if _JUNK_TITLE.search(author) else author or None
+    composer.page_count = len(document)
+
+
+def page_label(document: pdfium.PdfDocument, index: int) -> str | None:
+    """The label that the file itself gives to a page."""
+    return document.get_page_label(index).strip() or None
+
+
+def bookmarks(document: pdfium.PdfDocument, composer: Composer) -> list[Bookmark]:
+    """The file's outline in reading order; loops and endless outlines are cut."""
+    found: list[Bookmark] = []
+    seen: set[int] = set()
+    stack = [(pdfium_c.FPDFBookmark_GetFirstChild(document, None), 1)]
+    while stack:
+        entry, level = stack.pop()
+        if not entry:
+            continue
+        address = ctypes.addressof(entry.contents)
+        if address in seen or len(seen) >= _MAX_BOOKMARKS:
+            composer.warn("the file's bookmarks are endless; they were cut")
+            break
+        seen.add(address)
+        stack.append((pdfium_c.FPDFBookmark_GetNextSibling(document, entry), level))
+        if level < _MAX_DEPTH:
+            stack.append((pdfium_c.FPDFBookmark_GetFirstChild(document, entry), level + 1))
+        bookmark = _bookmark(document, entry, level)
+        if bookmark:
+            found.append(bookmark)
+    return found
+
+
+def _bookmark(document: pdfium.PdfDocument, entry: Any, level: int) -> Bookmark | None:
+    size = pdfium_c.FPDFBookmark_GetTitle(entry, None, 0)
+    if not 2 < size < 4096:
+        return None
+    buffer = ctypes.create_string_buffer(size)
+    pdfium_c.FPDFBookmark_GetTitle(entry, buffer, size)
+    title = buffer.raw[: size - 2].decode("utf-16-le", "ignore").strip()
+    target = pdfium_c.FPDFBookmark_GetDest(document, entry)
+    page = pdfium_c.FPDFDest_GetDestPageIndex(document, target) if target else -1
+    if not title or page < 0:
+        return None
+    flags = [ctypes.c_int() for _ in range(3)]
+    numbers = [ctypes.c_float() for _ in range(3)]
+    located = pdfium_c.FPDFDest_GetLocationInPage(target, *flags, *numbers)
+    y = -numbers[1].value if located and flags[1].value else None
+    return Bookmark(level, title, page, y)

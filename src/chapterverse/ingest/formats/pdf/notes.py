@@ -1,0 +1,75 @@
+"""Footnotes: small lines at the foot of a page or column that begin with a sign used in the text above."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from chapterverse.ingest.formats.pdf.model import NOTE_CLOSE, NOTE_OPEN, Line, Note, Table
+
+_SMALL = 0.93
+_REFERENCE = re.compile(f"{NOTE_OPEN}([^{NOTE_CLOSE}]+){NOTE_CLOSE}")
+_START = re.compile(rf"(?:{NOTE_OPEN}([^{NOTE_CLOSE}]+){NOTE_CLOSE}|(\d{{1,3}}|[*†‡§]{{1,2}})[.)]?(?=\s))\s*")
+
+Notes = dict[tuple[int, str], Note]
+"""By page and sign."""
+
+
+def take_notes(pages: list[list[Line | Table]], body_size: float) -> Notes:
+    """Take the footnotes out of the pages."""
+    notes: Notes = {}
+    for index, flow in enumerate(pages):
+        columns: dict[int, list[Line]] = defaultdict(list)
+        for item in flow:
+            if isinstance(item, Line):
+                columns[id(item.column)].append(item)
+        taken: set[int] = set()
+        for lines in columns.values():
+            for note in _foot(lines, body_size, _references(flow)):
+                notes[note.lines[0].page, note.marker] = note
+                taken.update(map(id, note.lines))
+        if taken:
+            pages[index] = [item for item in flow if id(item) not in taken]
+    return notes
+
+
+def _references(flow: list[Line | Table]) -> set[str]:
+    """Signs that the text of a page refers to notes by (a line that begins with one is the note itself)."""
+    return {
+        match[1]
+        for line in flow
+        if isinstance(line, Line)
+        for match in _REFERENCE.finditer(line.text)
+        if match.start() > 0
+    }
+
+
+def _foot(lines: list[Line], body_size: float, references: set[str]) -> list[Note]:
+    """The notes at the end of a column: small lines, from the first that begins with a sign in use."""
+    start = len(lines)
+    while start and lines[start - 1].size < _SMALL * body_size:
+        start -= 1
+    notes: list[Note] = []
+    for line in lines[start:]:
+        begin = _START.match(line.text)
+        marker = (begin[1] or begin[2]) if begin else None
+        if begin and marker in references:
+            line.text = line.text[begin.end() :]
+            notes.append(Note(marker or "", [line]))
+        elif notes:
+            notes[-1].lines.append(line)
+    return notes
+
+
+def with_references(line: Line, notes: Notes) -> tuple[str, list[Note]]:
+    """A line's text with "[1]" for each reference to a note, and the notes; other raised signs are plain text."""
+    found: list[Note] = []
+
+    def write(match: re.Match[str]) -> str:
+        note = notes.get((line.page, match[1]))
+        if note:
+            found.append(note)
+        after_sentence = match.start() > 0 and line.text[match.start() - 1] in ".,;:!?”\"’)"
+        return f"[{match[1]}]" if note or (after_sentence and match[1].isdigit()) else match[1]
+
+    return (_REFERENCE.sub(write, line.text), found) if NOTE_OPEN in line.text else (line.text, found)

@@ -1,0 +1,64 @@
+"""Joining lines into running text: hyphens at line ends, dashes, and scripts without spaces."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from chapterverse.ingest.formats.pdf.model import HYPHEN
+
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_LAST = re.compile(r"([^\W_]+(?:[-'’][^\W_]+)*)$")
+_FIRST = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_COMPOUNDING = frozenset(
+    "all cross eighty ex fifty forty ill half high long low mid ninety quasi self seventy short sixty so thirty twenty"
+    " vice well".split()
+)
+"""First parts of compounds that keep their hyphen, when the book itself does not show how it writes the word."""
+
+
+class Words:
+    """The words of a book as it writes them inside lines: the evidence for whether a hyphen belongs to a word."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._seen: Counter[str] = Counter()
+        for line in lines:
+            self._seen.update(_WORD.findall(line.lower()))
+
+    def known(self, word: str) -> bool:
+        return self._seen[word.lower()] > 0
+
+    def glue(self, before: str, after: str) -> str:
+        """The end of one line made ready to be followed directly by the next: hyphen dropped or kept, or a space."""
+        if before.endswith((HYPHEN, "-", "\u00ad")) and after[:1].isalnum():
+            stem = before[:-1]
+            if stem[-1:].isalnum():
+                return stem + ("-" if self._keeps_hyphen(stem, after, soft=before.endswith("\u00ad")) else "")
+        before = before.replace(HYPHEN, "-")
+        if not before or before[-1] in "—–" and len(before) > 1 and not before[-2].isspace() and after[:1].isalnum():
+            return before
+        if _UNSPACED.match(before[-1]) and _UNSPACED.match(after):
+            return before
+        return before + " "
+
+    def _keeps_hyphen(self, stem: str, after: str, soft: bool) -> bool:
+        left, right = _LAST.search(stem), _FIRST.match(after)
+        if soft or not left or not right:
+            return not soft
+        first, second = left[1], right[0]
+        if second[0].isupper() and not first.isupper() or second[0].isdigit() or first[-1].isdigit():
+            return True
+        whole, compound = (first + second).lower(), f"{first}-{second}".lower()
+        if self._seen[whole] != self._seen[compound]:
+            return self._seen[compound] > self._seen[whole]
+        return "-" in first or first.lower() in _COMPOUNDING
+
+
+def join(words: Words, texts: Iterable[str]) -> str:
+    """Lines as one text."""
+    result = ""
+    for text in texts:
+        result = words.glue(result, text) + text if result else text
+    return result.replace(HYPHEN, "-")
