@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import NAMESPACE_URL, uuid5
+from xml.sax.saxutils import escape
 
 from bind_html import STYLE
 from manuscript import Book, Chapter
 from markup import Markup
-from package import DATE, escape, pack
+from package import DATE, pack
 from pages import Page, Pages
 
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -47,7 +48,7 @@ def bind(book: Book, pages: Pages) -> bytes:
 
 
 def _files(book: Book, pages: Pages) -> Iterator[_File]:
-    for number, chapter in enumerate((book.front, *book.chapters)):
+    for number, chapter in enumerate(book.parts):
         begins = tuple(page for text in chapter.texts() for _, page in pages.breaks(text))
         yield _File(f"chapter-{number:02}" if number else "front", chapter, begins)
 

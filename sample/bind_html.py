@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from xml.sax.saxutils import escape
+
 from manuscript import Book
 from markup import Markup
-from package import escape
 
 STYLE = """\
 body { max-width: 36em; margin: 2em auto; padding: 0 1em; font: 1.1em/1.55 Georgia, serif; color: #222; }

@@ -94,10 +94,9 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Chapter:
-    title: Text
-    blocks: tuple[Block, ...]
-    """What stands before the first section."""
+class Chapter(Section):
+    """Its own blocks are those before its first section."""
+
     sections: tuple[Section, ...]
 
     @property
@@ -107,11 +106,15 @@ class Chapter:
 
     def texts(self) -> Iterator[Text]:
         """All prose in reading order; the text of a footnote follows the text that refers to it."""
-        for title, blocks in ((self.title, self.blocks), *((each.title, each.blocks) for each in self.sections)):
-            yield title
-            for text in (text for block in blocks for text in texts(block)):
+        for part in (self, *self.sections):
+            yield part.title
+            for text in (text for block in part.blocks for text in texts(block)):
                 yield text
                 yield from (note.text for note in text.notes)
+
+    def all_blocks(self) -> Iterator[Block]:
+        for part in (self, *self.sections):
+            yield from part.blocks
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -124,6 +127,11 @@ class Book:
     front: Chapter
     """The title page is its title and blocks; dedication and preface are its sections."""
     chapters: tuple[Chapter, ...]
+
+    @property
+    def parts(self) -> tuple[Chapter, ...]:
+        """Front matter and chapters."""
+        return (self.front, *self.chapters)
 
     @property
     def title(self) -> str:
@@ -158,13 +166,13 @@ def read(folder: Path) -> Book:
     sources: list[str] = []
     notes = 0
     for path in sorted(folder.glob("*.md")):
-        source, notes = _renumber(_typographic(path.read_text("utf-8").strip()), notes)
+        source, notes = _renumber(typographic(path.read_text("utf-8").strip()), notes)
         sources.append(source)
     front, *chapters = (_chapter(source) for source in sources)
     return Book("\n\n".join(sources) + "\n", front, tuple(chapters))
 
 
-def _typographic(source: str) -> str:
+def typographic(source: str) -> str:
     """Typewriter quotation marks become a printer's."""
     source = _OPENING_SINGLE.sub("‘", _OPENING_DOUBLE.sub("“", source))
     return source.replace('"', "”").replace("'", "’")

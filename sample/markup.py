@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
 
 from manuscript import Block, Chapter, Figure, Listing, Note, Paragraph, Table, Text
-from package import escape
 from pages import Pages
 
 
@@ -20,9 +20,7 @@ class Markup:
         parts = [f"<h1>{self.inline(chapter.title)}</h1>", *map(self._block, chapter.blocks)]
         for index, section in enumerate(chapter.sections, 1):
             blocks = "\n".join(map(self._block, section.blocks))
-            parts.append(
-                f'<section id="{name}-{index}">\n<h2>{self.inline(section.title)}</h2>\n{blocks}\n</section>'
-            )
+            parts.append(f'<section id="{name}-{index}">\n<h2>{self.inline(section.title)}</h2>\n{blocks}\n</section>')
         if chapter.notes:
             notes = "\n".join(map(self._note, chapter.notes))
             parts.append(f'<section class="notes"{self._kind("footnotes", None)}>\n{notes}\n</section>')
