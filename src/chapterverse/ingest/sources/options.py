@@ -73,11 +73,17 @@ class SourceOptions:
         """Whether a file, or a folder written with its final slash, is left with all that is in it."""
         return any(matches(pattern, path) for pattern in self.exclude)
 
-    def limit(self, items: list[SourceItem], address: str, notices: list[Notice]) -> list[SourceItem]:
-        """The items themselves, or, where they are too many, an error or the first of them with a notice."""
+    def limit(
+        self, items: list[SourceItem], address: str, notices: list[Notice], at_least: bool = False
+    ) -> list[SourceItem]:
+        """The items themselves, or, where they are too many, an error or the first of them with a notice.
+
+        `at_least` says that the search for items was given up when they became too many.
+        """
         if self.max_files is None or len(items) <= self.max_files:
             return items
-        found = f"{address} holds {len(items):,} files; max_files is {self.max_files:,}"
+        count = f"{'at least ' if at_least else ''}{len(items):,}"
+        found = f"{address} holds {count} files; max_files is {self.max_files:,}"
         if not self.truncate:
             raise AstRagValidationError(
                 f"{found}. Raise max_files, choose fewer with include or exclude, or ask to truncate.",
