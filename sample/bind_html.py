@@ -42,6 +42,7 @@ def bind(book: Book) -> str:
 {STYLE}</style>
 </head>
 <body>
+<main>
 <article id="front">
 {markup.chapter(book.front, "front")}
 </article>
@@ -52,7 +53,6 @@ def bind(book: Book) -> str:
 </ol>
 </nav>
 
-<main>
 {chapters}
 </main>
 </body>

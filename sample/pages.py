@@ -167,7 +167,7 @@ def _item(text: Text, marker: str) -> list[Line]:
 
 
 def _table(rows: tuple[tuple[Text, ...], ...]) -> list[Line]:
-    """Ruled above, below the head and at the end; a table is never divided."""
+    """Ruled below the head and at the end; a table is never divided."""
     columns = _columns(rows)
     lines: list[Line] = []
     for index, row in enumerate(rows):
@@ -181,7 +181,10 @@ def _table(rows: tuple[tuple[Text, ...], ...]) -> list[Line]:
 
 
 def _columns(rows: tuple[tuple[Text, ...], ...]) -> list[tuple[float, float]]:
-    """Place and width of each column: its natural width where there is room, else the widest give way."""
+    """Place and width of each column: its natural width where there is room, else the widest give way.
+
+    Space that is left over goes between the columns.
+    """
     wanted = [
         max(natural_width(cell, _CELL if index else _HEAD) for index, cell in enumerate(column)) + 1
         for column in zip(*rows, strict=True)
@@ -190,11 +193,9 @@ def _columns(rows: tuple[tuple[Text, ...], ...]) -> list[tuple[float, float]]:
     limit = max(wanted)
     while sum(min(width, limit) for width in wanted) > room:
         limit -= 1
-    columns, x = [], 0.0
-    for width in wanted:
-        columns.append((x, min(width, limit)))
-        x += min(width, limit) + _GUTTER
-    return columns
+    widths = [min(width, limit) for width in wanted]
+    step = (room - sum(widths)) / max(len(widths) - 1, 1) + _GUTTER
+    return [(sum(widths[:index]) + step * index, width) for index, width in enumerate(widths)]
 
 
 def _fill(lines: Iterable[Line], part: str) -> list[Page]:
