@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from chapterverse.types import (
     Document,
@@ -146,4 +150,109 @@ class Writer(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Aborts unless committed."""
+        ...
+
+
+InputType = Literal["document", "query"]
+Vectors = npt.NDArray[np.float32]
+"""One row for each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingUsage:
+    """What embedding took: tokens and requests, and US dollars, which are None where nobody knows the price."""
+
+    tokens: int = 0
+    requests: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: EmbeddingUsage) -> EmbeddingUsage:
+        known = self.cost is not None and other.cost is not None
+        cost = (self.cost or 0.0) + (other.cost or 0.0) if known else None
+        return EmbeddingUsage(self.tokens + other.tokens, self.requests + other.requests, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors, in the order of their texts, and what they took."""
+
+    vectors: Vectors
+    usage: EmbeddingUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How a model is told what a text is; empty where it makes no difference between the two."""
+
+    document: str = ""
+    query: str = ""
+
+    def of(self, input_type: InputType) -> str:
+        return self.query if input_type == "query" else self.document
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What an embedding model takes, gives and costs."""
+
+    name: str
+    dimensions: int | None
+    """None if only its vectors tell."""
+    allowed_dimensions: range | tuple[int, ...] = ()
+    """What may be asked for instead of `dimensions`."""
+    max_tokens: int | None = None
+    """The longest text; None if there is no limit."""
+    max_batch: int = 64
+    """The most texts in one request."""
+    max_request_tokens: int | None = None
+    price: float | None = None
+    """US dollars for a million tokens; 0 if it costs nothing, None if nobody knows."""
+    input_types: Forms = Forms()
+    """Words for a field of the request."""
+    prefixes: Forms = Forms()
+    """Text to be put in front."""
+    licence: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an embedder offers."""
+
+    models: tuple[ModelCard, ...]
+    """The first is the default."""
+    options: tuple[str, ...] = ()
+    """The provider options that it understands, besides `dimensions`."""
+    key_variables: tuple[str, ...] = ()
+    """Environment variables that may hold its key; the first that is set counts."""
+    takes_other_models: bool = False
+    """Whether a model that is not listed may be used, given its `dimensions`."""
+    keeps: bool = False
+    """Whether its vectors are worth keeping: they cost money, and equal texts always get equal ones."""
+    concurrency: int = 1
+    """How many requests may be under way at once."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, one request at a time; batches, retries, checks and norms are the caller's."""
+
+    async def embed(
+        self,
+        texts: Sequence[str],
+        input_type: InputType,
+        model: str,
+        auth: Mapping[str, str],
+        options: Mapping[str, Any],
+    ) -> Embedded:
+        """One vector for each text; raises an `AstRagError` that says whether trying again may help."""
+        ...
+
+    def capabilities(self) -> Capabilities: ...
+
+    def validate_config(self, model: str, auth: Mapping[str, str], options: Mapping[str, Any]) -> None:
+        """Raise what `embed` would raise for this configuration, without sending anything."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections that belong to the running event loop."""
         ...
