@@ -17,8 +17,6 @@ from chapterverse.types import ReadOptions
 Element = etree._Element
 Walk = Iterator[tuple[bool, str, Element]]
 
-_OLE_MAGIC = bytes.fromhex("D0CF11E0A1B11AE1")
-_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _OFFICE_2006 = "http://schemas.openxmlformats.org/"
 _STRICT = "http://purl.oclc.org/ooxml/"
 _VOCABULARIES = {
@@ -140,8 +138,6 @@ class Package:
     """The parts of an OOXML file; one that is missing or damaged is a warning, unless it is the main one."""
 
     def __init__(self, data: bytes, composer: Composer, options: ReadOptions) -> None:
-        if data.startswith(_OLE_MAGIC):
-            raise _ole_error(data)
         self._archive = Archive(data, options.max_unpacked_mb)
         self._names = {name.replace("\\", "/").lower(): name for name in self._archive.names}
         self._composer = composer
@@ -218,12 +214,3 @@ class Package:
             # The format forbids it, and in UTF-16 it would hide entity declarations from a search of the bytes.
             raise UnreadableFileError("entities", f"The part {name!r} declares a document type, which is refused.")
         return root
-
-
-def _ole_error(data: bytes) -> UnreadableFileError:
-    """An OLE compound file is either a package behind a password or a document of the time before OOXML."""
-    if _ENCRYPTED_STREAM in data:
-        return UnreadableFileError("encrypted", "The file is encrypted. Save a copy without a password and read that.")
-    return UnreadableFileError(
-        "unsupported", "The file is in an Office format from before 2007. Save it as DOCX or PPTX and read that."
-    )

@@ -67,8 +67,7 @@ class Layout:
         if placeholder(shape) is None:
             return []
         role = _role(shape)
-        same_role = self._by_role.get(role)
-        nearest = self._by_index.get(_placeholder_index(shape), same_role) if role == "body" else same_role
+        nearest = self._by_index.get(_placeholder_index(shape)) if role == "body" else self._by_role.get(role)
         return [item for item in (nearest, self._of_master.get(role)) if item is not None]
 
     def text_styles(self, shape: Element) -> list[Element | None]:
