@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from chapterverse.ingest.formats.pdf.model import PageContent, Span
@@ -31,6 +31,10 @@ class Row:
     def text(self) -> str:
         return " ".join(span.text for span in sorted(self.spans, key=lambda span: span.left))
 
+    @property
+    def words(self) -> str:
+        return " ".join(self.text.split())
+
 
 def rows_of(spans: list[Span]) -> list[Row]:
     """Spans grouped by baseline, from the top of the page down."""
@@ -46,9 +50,10 @@ def rows_of(spans: list[Span]) -> list[Row]:
 
 def remove_furniture(pages: list[PageContent]) -> None:
     """Take running heads and feet out of the pages; printed page numbers become labels where the file has none."""
-    edges = [_edges(page) for page in pages]
+    rows = [rows_of(page.spans) for page in pages]
+    edges = [(page[: _EDGE_ROWS + 1], page[: -_EDGE_ROWS - 2 : -1]) for page in rows]
     pitch = _usual_pitch(pages)
-    _mark_repeated(edges)
+    _mark_repeated(edges, Counter(row.words for page in rows for row in page))
     has_labels = any(page.label for page in pages)
     for page, (heads, feet) in zip(pages, edges, strict=True):
         removed = _outermost(heads, pitch) + _outermost(feet, pitch)
@@ -60,12 +65,6 @@ def remove_furniture(pages: list[PageContent]) -> None:
             page.label = labels[-1]
 
 
-def _edges(page: PageContent) -> tuple[list[Row], list[Row]]:
-    """The rows at the top and at the bottom, outermost first, each list ended by the row that follows inwards."""
-    rows = rows_of(page.spans)
-    return rows[: _EDGE_ROWS + 1], rows[: -_EDGE_ROWS - 2 : -1]
-
-
 def _usual_pitch(pages: list[PageContent]) -> float:
     pitches = sorted(
         span.size * 1.2 for page in pages[:: max(1, len(pages) // 50)] for span in page.spans if len(span.text) > 20
@@ -73,13 +72,16 @@ def _usual_pitch(pages: list[PageContent]) -> float:
     return pitches[len(pitches) // 2] if pitches else 12.0
 
 
-def _mark_repeated(edges: list[tuple[list[Row], list[Row]]]) -> None:
-    """Mark the rows whose words, or whose page number in the same words, recur at the same height."""
-    same: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter[str]) -> None:
+    """Mark the rows whose words, or whose page number in the same words, recur at the same height.
+
+    What stands as often elsewhere on the pages is part of the text, and only happens to open or close some of them.
+    """
+    same: dict[tuple[str, object], list[Row]] = defaultdict(list)
     numbered: dict[tuple[object, ...], list[tuple[Row, str]]] = defaultdict(list)
     for page, (heads, feet) in enumerate(edges):
         for row in {id(row): row for row in (*heads[:_EDGE_ROWS], *feet[:_EDGE_ROWS])}.values():
-            text = " ".join(row.text.split())
+            text = row.words
             height = (round(row.y / 4), round(row.size))
             if re.search(r"[^\W\d]{2}", text):
                 same[text, height].append(row)
@@ -89,8 +91,8 @@ def _mark_repeated(edges: list[tuple[list[Row], list[Row]]]) -> None:
                     pattern = text[: match.start()] + "#" + text[match.end() :]
                     numbered[pattern, height, match[1].isdigit(), value - page].append((row, match[1]))
     enough = min(_REPEATS, max(len(edges), 2))
-    for rows in same.values():
-        if len(rows) >= enough:
+    for (text, _), rows in same.items():
+        if len(rows) >= enough and 2 * len(rows) >= everywhere[text]:
             for row in rows:
                 row.furniture = True
     for found in numbered.values():
@@ -118,7 +120,7 @@ def _roman(value: int) -> str:
 
 
 def _outermost(rows: list[Row], pitch: float) -> list[Row]:
-    """The marked rows at the edge, as far as a gap sets them off from the rows that stay.
+    """The marked rows at the edge (outermost first), as far as a gap sets them off from the rows that stay.
 
     The gap is what tells a running head from the heading of a table that is repeated on every page.
     """

@@ -7,13 +7,8 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 
 from chapterverse.ingest.formats.pdf.model import Bookmark, Line, Passage, Table
-from chapterverse.ingest.formats.pdf.passages import is_contents_line
+from chapterverse.ingest.formats.pdf.passages import CHAPTER, is_contents_line
 
-_CHAPTER = re.compile(
-    r"(?:chapter|part|book|section|appendix|canto|act|kapitel|teil|chapitre|capítulo)\s+"
-    r"(?:\d{1,3}|[ivxlc]+|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b\W*",
-    re.I,
-)
 _NAMED = re.compile(
     r"(?:preface|prologue|epilogue|introduction|foreword|conclusions?|acknowledge?ments|afterword|glossary|references"
     r"|bibliography|abstract|summary|index|contents|table of contents|notes)$",
@@ -66,7 +61,7 @@ def _named_lines(bookmark: Bookmark, lines: list[Line]) -> list[Line]:
 
 def _with_number(lines: list[Line], start: int, stop: int) -> list[Line]:
     """A heading's lines, with "Chapter 1" on a line of its own above them."""
-    if start and lines[start - 1].level is None and _CHAPTER.fullmatch(lines[start - 1].text.strip()):
+    if start and lines[start - 1].level is None and CHAPTER.fullmatch(lines[start - 1].text.strip()):
         start -= 1
     return lines[start : stop + 1]
 
@@ -115,8 +110,8 @@ def _is_candidate(passage: Passage, body_size: float) -> bool:
     if text.lower().startswith("by ") or text[-1] in ",;" or text[0] in "•–-*":
         return False
     size, bold = _style(passage)
-    if _CHAPTER.match(text):
-        named = _CHAPTER.fullmatch(text) or text[-1] not in ".?!" or size >= _LARGER * body_size
+    if CHAPTER.match(text):
+        named = CHAPTER.fullmatch(text) or text[-1] not in ".?!" or size >= _LARGER * body_size
         return bool(named) and size >= body_size
     if _NAMED.match(text):
         return size >= body_size and (bold or size > 1.05 * body_size or text.isupper())
@@ -127,24 +122,24 @@ def _is_candidate(passage: Passage, body_size: float) -> bool:
 
 
 def _drop_contents(passages: list[Passage], candidates: list[bool]) -> None:
-    """Chapter names that follow one another without any text are a table of contents."""
-    run: list[int] = []
-    for index in range(len(passages) + 1):
-        inside = index < len(passages) and candidates[index] and bool(_CHAPTER.match(_text(passages[index])))
-        if inside:
-            run.append(index)
-            continue
-        if len(run) >= 3:
-            for member in run:
-                candidates[member] = False
-                passages[member].kind = "list"
-        run = []
+    """A chapter named twice is named in the contents first: what is set largest, or else comes last, is its heading."""
+    named: dict[str, list[int]] = defaultdict(list)
+    for index, passage in enumerate(passages):
+        chapter = CHAPTER.match(_text(passage)) if candidates[index] else None
+        if chapter:
+            named[_folded(chapter[0])].append(index)
+    for places in named.values():
+        heading = max(places, key=lambda index: (*_style(passages[index]), index))
+        for index in places:
+            if index != heading and _style(passages[index]) != _style(passages[heading]):
+                candidates[index] = False
+                passages[index].kind = "list"
 
 
 def _levels(headings: list[Passage]) -> dict[Style, int]:
     """A level for each style: chapters are level 1, what is set larger too, and smaller styles lie below."""
     styles = Counter(_style(passage) for passage in headings)
-    chapters = Counter(_style(passage) for passage in headings if _CHAPTER.match(_text(passage)))
+    chapters = Counter(_style(passage) for passage in headings if CHAPTER.match(_text(passage)))
     pages = {style: {p.page for p in headings if _style(p) == style} for style in styles}
     ordered = sorted(styles, reverse=True)
     first = chapters.most_common(1)[0][0] if chapters else None
@@ -169,8 +164,8 @@ def _joined_titles(passages: list[Passage]) -> list[Passage]:
             last
             and last.kind == passage.kind == "heading"
             and last.page == passage.page
-            and _CHAPTER.fullmatch(_text(last).strip())
-            and not _CHAPTER.match(_text(passage))
+            and CHAPTER.fullmatch(_text(last).strip())
+            and not CHAPTER.match(_text(passage))
         ):
             last.lines += passage.lines
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from statistics import median
 
 from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
@@ -15,10 +16,14 @@ Box = Span | Table
 
 _MAX_DEPTH = 3
 _MIN_LINES = 3
-"""A column has at least so many lines."""
+"""Running text in a column has at least so many lines."""
 _PROSE_CHARACTERS = 18
 _GUTTER = 4.0
 _MAX_CANDIDATES = 40
+_FILLED = 0.8
+"""Lines that reach so far into their space show its true margin; shorter ones do not."""
+_USUAL = 0.12
+"""So many of a column's lines begin at its margin, at least."""
 
 
 def read_lines(page: PageContent, words: Words) -> list[Line | Table]:
@@ -26,9 +31,9 @@ def read_lines(page: PageContent, words: Words) -> list[Line | Table]:
     spans = _with_initials(page.spans, words)
     tables, rest = cut_ruled_tables(spans, page.rulings, words)
     flow: list[Line | Table] = []
-    groups = _columns([*rest, *tables], 0)
-    for boxes in groups:
-        flow += _lines(boxes, page.index)
+    boxes: list[Box] = [*rest, *tables]
+    for column, edge in _columns(boxes, max((box.right for box in boxes), default=0.0), 0):
+        flow += _lines(column, edge, page.index)
     for item in flow:
         if isinstance(item, Table):
             item.page = page.index
@@ -62,36 +67,53 @@ def _with_initials(spans: list[Span], words: Words) -> list[Span]:
     return kept
 
 
-def _columns(boxes: list[Box], depth: int) -> list[list[Box]]:
-    """Boxes parted into columns, each read to its end before the next."""
-    gutter = _best_gutter(boxes) if depth < _MAX_DEPTH and len(boxes) >= 2 * _MIN_LINES else None
+def _columns(boxes: list[Box], edge: float, depth: int) -> list[tuple[list[Box], float]]:
+    """Boxes parted into columns, each read to its end before the next, with the right edge of the space they have."""
+    gutter = _best_gutter(boxes) if depth < _MAX_DEPTH and len(boxes) > 3 else None
     if gutter is None:
-        return [boxes] if boxes else []
-    columns: list[list[Box]] = []
+        return [(boxes, edge)] if boxes else []
+    columns: list[tuple[list[Box], float]] = []
     whole: list[Box] = []
     for crossing, left, right in _bands(boxes, gutter):
         whole += crossing
+        above, left, below = _parted(left, right)
+        whole += above
         if _side_by_side(left, right):
-            columns += [whole] if whole else []
-            columns += _columns(left, depth + 1) + _columns(right, depth + 1)
-            whole = []
+            columns += [(whole, edge)] if whole else []
+            columns += _columns(left, gutter - _GUTTER, depth + 1) + _columns(right, edge, depth + 1)
+            whole = below
         else:
-            whole += left + right
-    return columns + ([whole] if whole else [])
+            whole += left + right + below
+    return columns + ([(whole, edge)] if whole else [])
+
+
+def _parted(left: list[Box], right: list[Box]) -> tuple[list[Box], list[Box], list[Box]]:
+    """The left side of a band in three: what stands clear above the right side, the column beside it, and what the
+    file writes below and after the right side, where text goes on in one column."""
+    if not right:
+        return [], left, []
+    top, floor = _extent(right)
+    last = max(box.order for box in right)
+    beside = [box for box in left if not (box.top > floor and box.order > last)]
+    below = [box for box in left if box.top > floor and box.order > last]
+    clear = 0  # _bands gives the boxes from the top down
+    for index, (box, after) in enumerate(pairwise(beside), start=1):
+        if box.bottom < top and after.top - box.bottom > box.bottom - box.top:
+            clear = index
+    return beside[:clear], beside[clear:], below
 
 
 def _best_gutter(boxes: list[Box]) -> float | None:
     """The left edge of a column that most text is set beside; None where there are no columns."""
     lefts = Counter(round(box.left / 2) for box in boxes)
-    edges = sorted(left for left, count in lefts.items() if count + lefts[left + 1] + lefts[left - 1] >= _MIN_LINES)
+    edges = sorted(left for left, count in lefts.items() if count + lefts[left + 1] + lefts[left - 1] >= 2)
     best, most = None, 0
     for edge in edges[1 : _MAX_CANDIDATES + 1]:
         x = 2 * edge - 2.0
-        if sum(box.right <= x for box in boxes) < _MIN_LINES:
+        if sum(box.right <= x for box in boxes) < 2:
             continue
-        beside = sum(
-            len(left) + len(right) for _, left, right in _bands(boxes, x) if _side_by_side(left, right)
-        )  # fmt: skip
+        bands = ((_parted(left, right)[1], right) for _, left, right in _bands(boxes, x))
+        beside = sum(len(left) + len(right) for left, right in bands if _side_by_side(left, right))
         if beside > most:
             best, most = x, beside
     return best
@@ -118,7 +140,7 @@ def _middle(box: Box) -> float:
 
 def _side_by_side(left: list[Box], right: list[Box]) -> bool:
     """Whether two sides of a band are columns of text, and not the cells of rows."""
-    if len(left) < _MIN_LINES or len(right) < _MIN_LINES:
+    if len(left) < 2 or len(right) < 2:
         return False
     if min(box.left for box in right) - max(box.right for box in left) < _GUTTER:
         return False
@@ -126,7 +148,8 @@ def _side_by_side(left: list[Box], right: list[Box]) -> bool:
     if min(bottom1, bottom2) - max(top1, top2) < 0.4 * min(bottom1 - top1, bottom2 - top2):
         return False
     if max(box.order for box in left) < min(box.order for box in right):
-        return True  # the file itself writes one column after the other
+        # The file itself writes one column after the other, although the second begins beside the first.
+        return min(box.bottom for box in right) < max(box.top for box in left)
     return _prose(left) and _prose(right)
 
 
@@ -143,9 +166,10 @@ def _prose(boxes: list[Box]) -> bool:
     return 2 * sum(line.right - line.left > 0.7 * width for line in lines) >= len(lines)
 
 
-def _lines(boxes: list[Box], page: int) -> list[Line | Table]:
+def _lines(boxes: list[Box], edge: float, page: int) -> list[Line | Table]:
     """The lines and tables of one column from the top down."""
-    column = Column(min(box.left for box in boxes), max(box.right for box in boxes))
+    left, right = min(box.left for box in boxes), max(box.right for box in boxes)
+    column = Column(left, right if right - left > _FILLED * (edge - left) else edge)
     rows = rows_of([box for box in boxes if isinstance(box, Span)])
     flow: list[tuple[float, Line | Table]] = [(box.top, box) for box in boxes if isinstance(box, Table)]
     at = 0
@@ -159,8 +183,8 @@ def _lines(boxes: list[Box], page: int) -> list[Line | Table]:
         at += count or 1
     lines = [item for _, item in sorted(flow, key=lambda entry: entry[0])]
     starts = Counter(round(line.left) for line in lines if isinstance(line, Line))
-    if starts:
-        column.left = float(min(left for left, count in starts.items() if count == max(starts.values())))
+    usual = [left for left, count in starts.items() if count > 1 and count >= _USUAL * len(lines)]
+    column.left = float(min(usual, default=column.left))
     return lines
 
 

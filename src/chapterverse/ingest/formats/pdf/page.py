@@ -1,9 +1,10 @@
-"""One page of a PDF as spans and rulings. PDFium is asked per word, not per character: that is what makes it fast."""
+"""One page of a PDF as spans and rulings. PDFium is asked about words, not about characters: that makes it fast."""
 
 from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ _NOTE_SIGN = re.compile(r"(\d{1,3}|[*†‡§]{1,2})([.,;:)]?)")
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefe]")
 _LIGATURES = str.maketrans({
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
-    "\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\u2010": "-", "\u2011": "-",
+    "\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\u2010": "-", "\u2011": "-", "\xa0": " ",
 })  # fmt: skip
 
 _WIDE = 1.2
@@ -48,7 +49,7 @@ class _Style:
 
 @dataclass(slots=True)
 class _Part:
-    """A word, or the part of one that is drawn in one style."""
+    """Words, or the part of one, that are drawn in one style."""
 
     text: str
     left: float
@@ -122,6 +123,18 @@ class _Glyphs:
         pdfium_c.FPDFText_GetCharOrigin(self._page, index, self._to_x, self._to_y)
         return self._x.value, self._y.value
 
+    def along(self, index: int) -> float:
+        """Where a character begins, along the axis that the page's words run on."""
+        pdfium_c.FPDFText_GetCharOrigin(self._page, index, self._to_x, self._to_y)
+        return self._x.value + self._y.value  # the words of a run have one of the two in common
+
+    def parted(self, last: int, first: int, gap: float) -> bool:
+        """Whether a gap wider than this lies between two characters."""
+        left, bottom, right, top = self.box(last)
+        other_left, other_bottom, other_right, other_top = self.box(first)
+        across = max(other_left - right, left - other_right)
+        return max(across, other_bottom - top, bottom - other_top) > gap
+
     def box(self, index: int) -> tuple[float, float, float, float]:
         pdfium_c.FPDFText_GetLooseCharBox(self._page, index, self._to_box)
         return self._box.left, self._box.bottom, self._box.right, self._box.top
@@ -166,29 +179,50 @@ class _Glyphs:
 
 
 def _parts(textpage: Any) -> Iterator[_Part]:
-    """The words of a page in the order of the file, cut where the style changes inside a word."""
+    """The runs of words of a page in the order of the file, each in one style and without a wide gap."""
     text = _characters(textpage)
     glyphs = _Glyphs(textpage)
     end = 0
-    for match in _WORDS.finditer(text):
-        start, spaced = match.start(), match.start() > end and text[end:match.start()].strip(HYPHEN) != ""
-        end = stop = match.end()
+    for start, stop, address in _runs(text, glyphs):
+        spaced = start > end
+        end = stop
         hyphen = ""
         while text[stop - 1] == HYPHEN:
             stop -= 1
             hyphen = HYPHEN if glyphs.is_hyphen(stop) else hyphen
-        first, last = glyphs.text_object(start), glyphs.text_object(stop - 1)
-        cuts = [start, stop] if first == last else _cuts(glyphs, start, stop)
-        for number, (begin, finish) in enumerate(zip(cuts, cuts[1:], strict=False)):
-            word = _whole(text[begin:finish]) + (hyphen if finish == stop else "")
-            style = glyphs.style(first if begin == start else glyphs.text_object(begin), begin)
-            yield _part(glyphs, word, begin, finish, style, spaced and number == 0)
+        yield _part(glyphs, _whole(text[start:stop]) + hyphen, start, stop, glyphs.style(address, start), spaced)
 
 
-def _cuts(glyphs: _Glyphs, start: int, stop: int) -> list[int]:
-    """Where a word passes from one text object into another."""
-    objects = [glyphs.text_object(index) for index in range(start, stop)]
-    return [start, *(start + i for i in range(1, len(objects)) if objects[i] != objects[i - 1]), stop]
+def _runs(text: str, glyphs: _Glyphs) -> Iterator[tuple[int, int, int]]:
+    """Start, end and text object of each run of words that one text object draws."""
+    begin = word = end = 0
+    address = -1
+    along = 0.0
+    for match in _WORDS.finditer(text):
+        start, stop = match.span()
+        here, x = glyphs.text_object(start), glyphs.along(start)
+        if here == address and text[end - 1] != HYPHEN and "\n" not in text[end:start]:
+            em = glyphs.style(here, start).size
+            # Letters are narrow here, so that a gap is measured only after long words and wide spaces.
+            if abs(x - along) < (0.3 * (end - word) + _WIDE) * em or not glyphs.parted(end - 1, start, _WIDE * em):
+                word, end, along = start, stop, x
+                continue
+        if end:
+            yield from _cut(glyphs, begin, word, end, address)
+        begin, word, end, address, along = start, start, stop, here, x
+    if end:
+        yield from _cut(glyphs, begin, word, end, address)
+
+
+def _cut(glyphs: _Glyphs, begin: int, word: int, end: int, address: int) -> Iterator[tuple[int, int, int]]:
+    """A run, cut where its last word passes from one text object into another."""
+    if glyphs.text_object(end - 1) != address:
+        for index in range(word + 1, end):
+            here = glyphs.text_object(index)
+            if here not in (address, 0):
+                yield begin, index, address
+                begin, address = index, here
+    yield begin, end, address
 
 
 def _part(glyphs: _Glyphs, word: str, start: int, stop: int, style: _Style, spaced: bool) -> _Part:
@@ -271,7 +305,8 @@ def _segments(shape: Any) -> Iterator[tuple[float, float, float, float]]:
 
 
 def _spans(parts: list[_Part], uprights: list[Ruling]) -> list[Span]:
-    """Join the parts that stand next to each other on one baseline."""
+    """Join the parts that stand next to each other on one baseline, with no line drawn between them."""
+    uprights.sort(key=_centre)
     spans: list[Span] = []
     weight: Counter[_Style] = Counter()
     for part in parts:
@@ -303,18 +338,22 @@ def _joins(last: Span, part: _Part) -> bool:
     return smaller < 0.85 * em and abs(part.y - last.y) < 0.6 * em and gap < 0.5 * em
 
 
+def _centre(ruling: Ruling) -> float:
+    return (ruling.left + ruling.right) / 2
+
+
 def _ruled_off(last: Span, part: _Part, uprights: list[Ruling]) -> bool:
     middle = part.y - 0.3 * part.style.size
-    return any(
-        last.right - 2 <= (ruling.left + ruling.right) / 2 <= part.left + 2 and ruling.top <= middle <= ruling.bottom
-        for ruling in uprights
-    )
+    first, stop = (bisect_left(uprights, x, key=_centre) for x in (last.right - 2, part.left + 2))
+    return any(ruling.top <= middle <= ruling.bottom for ruling in uprights[first:stop])
 
 
 def _join(span: Span, part: _Part) -> None:
     """Append a part to a span; a small raised number is marked as a reference to a note."""
     em = max(span.size, part.style.size)
     gap = max(part.left - span.right, span.left - part.right)
+    if (span.italic or span.bold) and span.text.endswith("f"):
+        gap += 0.12 * em  # the letter reaches over the space that follows it
     space = " " if part.spaced or gap > _SPACE * em else ""
     text = part.text
     raised = part.style.size < 0.85 * span.size and span.y - part.y > 0.15 * span.size

@@ -15,6 +15,12 @@ _CAPTION = re.compile(
     r"(?:[A-Z]?\d+[a-z]?(?:[.\-–]\d+[a-z]?)*|[IVXLC]+)(?:\s*[.:|—–-]\s|\s*$|\s+(?=[A-Z“\"]))",
     re.I,
 )
+CHAPTER = re.compile(
+    r"(?:chapter|part|book|section|appendix|canto|act|kapitel|teil|chapitre|capítulo)\s+"
+    r"(?:\d{1,3}|[ivxlc]+|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b\W*",
+    re.I,
+)
+"""The name of a chapter, as it is written in contents and headings."""
 _SENTENCE_END = re.compile(r"[.!?…:。！？][\"'”’)\]»*]*$")
 _GAP = 1.3
 _INDENT = 0.7
@@ -102,12 +108,14 @@ def _begins(passage: Passage, line: Line, after: Line | Table | None, spacing: S
         return False
     if _BULLET.match(line.text) or is_contents_line(line.text) or is_contents_line(before.text):
         return True
-    fits = _room(before) > _first_word_width(line)
+    fits = not is_full(before, line)
+    if fits and CHAPTER.match(line.text) and line.text[0].isupper():
+        return True
     if fits and (before.bold != line.bold or before.italic != line.italic):
         return True
     if _NUMBERED.match(line.text) and (fits or ends_sentence(before.text)) and passage.kind in ("list", "paragraph"):
         return passage.kind == "list" or ends_sentence(before.text) or _hangs(line, after)
-    return _indented_anew(passage, line) or (fits and _ended(before, line))
+    return _indented_anew(passage, line) or (fits and _ended(before, line, spacing))
 
 
 def _hangs(line: Line, after: Line | Table | None) -> bool:
@@ -120,11 +128,22 @@ def _indented_anew(passage: Passage, line: Line) -> bool:
     margin = line.column.left
     if passage.kind == "list":
         return line.left < passage.lines[0].left - 0.3 * em
+    if min(line.left, before.left) > margin + _INDENT * em and _centred(before, line):
+        return False
     if line.left > margin + _INDENT * em and before.left < line.left - _INDENT * em:
-        return line.left < margin + 5 * em
+        return line.left < margin + 5 * em and (not is_full(before, line) or ends_sentence(before.text))
     if len(passage.lines) > 1 and line.left < before.left - _INDENT * em:
         return True
     return line.left < margin - _INDENT * em <= before.left - _INDENT * em
+
+
+def _centred(before: Line, line: Line) -> bool:
+    return abs(before.left + before.right - line.left - line.right) < line.size
+
+
+def is_full(before: Line, line: Line) -> bool:
+    """Whether a line had no room for the first word of the next one."""
+    return _room(before) <= _first_word_width(line)
 
 
 def _room(line: Line) -> float:
@@ -137,14 +156,14 @@ def _first_word_width(line: Line) -> float:
     return (len(line.text.split(maxsplit=1)[0]) + 2) * line.width_per_character
 
 
-def _ended(before: Line, line: Line) -> bool:
+def _ended(before: Line, line: Line, spacing: Spacing) -> bool:
     """Whether a line that has room for the next word ends a paragraph."""
-    if line.text[:1].islower():
+    if line.text[:1].islower() or line.size > 1.15 * spacing.body_size:
         return False
     if ends_sentence(before.text):
         return True
     width = before.column.right - before.column.left
-    return _room(before) > 0.45 * width and before.text[-1:] not in ",;-–—" + HYPHEN
+    return _room(before) > 0.5 * width and before.text[-1:] not in ",;-–—" + HYPHEN
 
 
 def _open_passage(passages: list[Passage]) -> Passage | None:
@@ -164,7 +183,7 @@ def _continues(passage: Passage, line: Line, indenting: bool) -> bool:
         return False
     if before.text.endswith((HYPHEN, "-")):
         return line.text[:1].isalnum()
-    full = _room(before) <= _first_word_width(line)
+    full = is_full(before, line)
     if line.text[:1].islower():
         return full or not ends_sentence(before.text)
     if line.left > line.column.left + _INDENT * line.size:
@@ -180,7 +199,7 @@ def _indents_paragraphs(flow: list[Line | Table], spacing: Spacing) -> bool:
             continue
         if abs(line.size - spacing.body_size) > 0.5 or not same_size(before, line):
             continue
-        starts = ends_sentence(before.text) and _room(before) > _first_word_width(line)
+        starts = ends_sentence(before.text) and not is_full(before, line)
         if starts and line.left > line.column.left + _INDENT * line.size:
             indented += 1
         elif starts:

@@ -18,12 +18,13 @@ from chapterverse.ingest.formats.pdf.layout import read_lines
 from chapterverse.ingest.formats.pdf.model import HYPHEN, Line, Note, PageContent, Passage
 from chapterverse.ingest.formats.pdf.notes import Notes, take_notes, with_references
 from chapterverse.ingest.formats.pdf.page import read_page
-from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages
+from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages, is_full
 from chapterverse.ingest.formats.pdf.words import Words
 from chapterverse.types import BlockKind, Page, ReadOptions
 
 _MIN_BOOKMARKS = 2
 """A single bookmark is no outline."""
+_SAMPLE = 400
 _LEADER = re.compile(r"(?:\s?[.·_…]){4,}\s*")
 
 
@@ -80,7 +81,7 @@ def _read_pages(document: pdfium.PdfDocument, composer: Composer) -> list[PageCo
 
 def _is_garbled(page: PageContent) -> bool:
     """Whether the characters are mostly code points without meaning."""
-    text = "".join(span.text for span in page.spans[:50])
+    text = "".join(span.text for span in page.spans)[:_SAMPLE]
     return 2 * sum(unicodedata.category(char) in ("Co", "Cn", "Cc") or char == "\ufffd" for char in text) > len(text)
 
 
@@ -156,16 +157,16 @@ class _Teller:
         self._turn_to(lines[0].page)
         pieces: list[Piece] = []
         found: list[Note] = []
-        pending = ""
+        pending, before = "", lines[0]
         for line in lines:
             text, notes = with_references(line, self._notes)
             found += notes
             text = _LEADER.sub(" … ", text.strip())
             if pending:
-                pieces.append(self._words.glue(pending, text))
+                pieces.append(self._words.glue(pending, text, is_full(before, line)))
             if line.page != self._page:
                 self._page = line.page
                 pieces.append(self._pages[line.page])
-            pending = text
+            pending, before = text, line
         pieces.append(pending.replace(HYPHEN, "-"))
         return pieces, found

@@ -30,14 +30,17 @@ class Words:
     def known(self, word: str) -> bool:
         return self._seen[word.lower()] > 0
 
-    def glue(self, before: str, after: str) -> str:
-        """The end of one line made ready to be followed directly by the next: hyphen dropped or kept, or a space."""
+    def glue(self, before: str, after: str, full: bool = True) -> str:
+        """One line made ready to be followed directly by the next: hyphen dropped or kept, or a space added.
+
+        A dash at the end of a line that is `full` stands between words; in a line of verse it ends the line.
+        """
         if before.endswith((HYPHEN, "-", "\u00ad")) and after[:1].isalnum():
             stem = before[:-1]
             if stem[-1:].isalnum():
                 return stem + ("-" if self._keeps_hyphen(stem, after, soft=before.endswith("\u00ad")) else "")
         before = before.replace(HYPHEN, "-")
-        if not before or before[-1] in "—–" and len(before) > 1 and not before[-2].isspace() and after[:1].isalnum():
+        if not before or (full and re.search(r"\S[—–]$", before) and after[:1].isalnum()):
             return before
         if _UNSPACED.match(before[-1]) and _UNSPACED.match(after):
             return before
