@@ -111,15 +111,14 @@ def _printing(title: str, passages: Sequence[Passage], start: int) -> int:
 
 def _write_title(headings: Sequence[Passage], title: str, level: int, composer: Composer) -> None:
     """Print the headings that make up a title as one; the longer of the two forms names the chapter."""
-    pieces = headings[0].rendered()
+    printed = Passage("heading", list(headings[0].pieces), level, cfi=headings[0].cfi)
     for heading in headings[1:]:
-        pieces += [": ", *heading.rendered()]
-    text = " ".join(heading.text for heading in headings)
-    if _words(title) in _words(text):
-        composer.heading(pieces, level, headings[0].cfi)
+        printed.pieces += [": ", *heading.pieces]
+    if _words(title) in _words(printed.text):
+        printed.write(composer)
     else:
         composer.section(title, level)
-        composer.add("heading", pieces, headings[0].cfi)
+        composer.add("heading", printed.rendered(), printed.cfi)
 
 
 def _is_title(passage: Passage, title: str) -> bool:

@@ -64,7 +64,7 @@ class Package:
     contents: list[Entry] = field(default_factory=list)
     page_labels: dict[str, str] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
-    """Documents that only repeat the cover or the table of contents."""
+    """Whole documents that only repeat the cover or the table of contents."""
 
 
 class PackageReader:
@@ -190,12 +190,14 @@ class PackageReader:
         ncx = next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None)
         for reference in _all(root, "reference"):
             if reference.get("type") in _NOT_READ:
-                package.unread.add(target(base, reference.get("href", "")).partition("#")[0])
+                package.unread.add(target(base, reference.get("href", "")))
         if nav is not None and (name := self.find(nav.name)):
             package.unread.add(nav.name)
             _read_nav(self.xml(name), name, package)
         if ncx is not None and not package.contents and (name := self.find(ncx.name)):
             _read_ncx(self.xml(name), name, package)
+        if all(entry.item.name in package.unread for entry in package.spine):
+            package.unread.clear()  # the book is one document, of which the contents list is a part
         if not package.contents:
             self._composer.warn("The book has no table of contents that can be read; its headings make the outline.")
 
@@ -223,7 +225,7 @@ def _read_nav(root: etree._Element, base: str, package: Package) -> None:
             package.page_labels |= {target(base, link.get("href", "")): _text(link) for link in _all(nav, "a")}
         elif "landmarks" in types:
             links = (link for link in _all(nav, "a") if not _NOT_READ.isdisjoint(link.get(_EPUB_TYPE, "").split()))
-            package.unread |= {target(base, link.get("href", "")).partition("#")[0] for link in links}
+            package.unread |= {target(base, link.get("href", "")) for link in links}
 
 
 def _nav_entries(nav: etree._Element, base: str) -> Iterator[Entry]:

@@ -99,12 +99,17 @@ def decode(data: bytes, composer: Composer) -> str:
 
 
 def _article(body: LexborNode, boilerplate: set[int]) -> LexborNode | None:
-    """The one element that holds the page's text, unless none or several claim to."""
+    """The one element that holds the page's text, unless none or several claim to, or most prose is elsewhere."""
+    prose = _prose(body)
     for selector in _ARTICLES:
         found = [node for node in body.css(selector) if node.mem_id not in boilerplate]
-        if len(found) == 1:
+        if len(found) == 1 and 3 * _prose(found[0]) >= prose:
             return found[0]
     return None
+
+
+def _prose(node: LexborNode) -> int:
+    return sum(len(paragraph.text()) for paragraph in node.css("p, pre"))
 
 
 def _metadata(tree: LexborHTMLParser, text: LexborNode, composer: Composer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from chapterverse.ingest.composer import Piece
 from chapterverse.ingest.formats.markup.passages import Anchor, NoteRef, Passage
 from chapterverse.types import Page
 
@@ -17,6 +18,8 @@ _RETURN_MARKS = " \t\n\u00a0\u21a9\ufe0e\u2191\u23ce^"
 def place_notes(passages: Sequence[Passage], anchors: Mapping[str, Anchor]) -> list[Passage]:
     """The passages in reading order, each note behind its first reference; pages stay true on both sides of it."""
     spans = _spans(passages, anchors)
+    if not spans:
+        return list(passages)
     owned = {index for first, end in spans.items() for index in range(first, end)}
     emptied = _emptied_headings(passages, owned)
     pages = _pages_at_start(passages)
@@ -45,8 +48,9 @@ def _spans(passages: Sequence[Passage], anchors: Mapping[str, Anchor]) -> dict[i
     """Every note that the text leads to: its first passage, and the one after its last."""
     spans: dict[int, int] = {}
     owner: dict[int, int] = {}
-    for index, passage in enumerate(passages):
-        for reference in passage.references:
+    referring = [(index, references) for index, passage in enumerate(passages) if (references := passage.references)]
+    for index, references in referring:
+        for reference in references:
             anchor = anchors.get(reference.target)
             if anchor is None or not _is_note(passages, anchor) or anchor.start <= index < anchor.end:
                 continue
@@ -56,8 +60,8 @@ def _spans(passages: Sequence[Passage], anchors: Mapping[str, Anchor]) -> dict[i
                 spans[anchor.start] = max(anchor.end, spans.get(anchor.start, 0))
                 owner.update(dict.fromkeys(span, anchor.start))
     reached = _reached(passages, spans, owner)
-    for passage in passages:
-        for reference in passage.references:
+    for _, references in referring:
+        for reference in references:
             if reference.note not in reached:
                 reference.note = None
     return {first: end for first, end in spans.items() if first in reached}
@@ -123,10 +127,15 @@ def _as_note(passages: Sequence[Passage], span: range, label: str) -> list[int]:
 
 def _strip_label(passage: Passage, label: str) -> None:
     """Take away the label that the note itself begins with."""
-    head = ""
     pieces = passage.pieces
-    while pieces and (isinstance(piece := pieces[0], str) or (isinstance(piece, NoteRef) and piece.note is None)):
+    start = end = next((index for index, piece in enumerate(pieces) if not isinstance(piece, Page)), len(pieces))
+    head = ""
+    while end < len(pieces) and _is_plain(piece := pieces[end]):
         head += str(piece)
-        del pieces[0]
+        end += 1
     own = re.match(rf"\s*[\[(]?{re.escape(label)}[\])]?(?![^\W_])[.:)]?\s*", head)
-    pieces.insert(0, head[own.end() :] if own else head)
+    pieces[start:end] = [head[own.end() :] if own else head]
+
+
+def _is_plain(piece: Piece | NoteRef) -> bool:
+    return isinstance(piece, str) or (isinstance(piece, NoteRef) and piece.note is None)

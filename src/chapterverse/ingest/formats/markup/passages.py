@@ -59,11 +59,15 @@ class Passage:
         return result
 
     def write(self, composer: Composer, level: int | None = None) -> None:
-        """Tell the composer; a heading's `level` may be decided by a table of contents."""
-        if self.kind == "heading":
-            composer.heading(self.rendered(), self.level if level is None else level, self.cfi)
-        else:
+        """Tell the composer; a table of contents may decide a heading's `level`, and no outline shows "[1]"."""
+        level = self.level if level is None else level
+        if self.kind != "heading":
             composer.add(self.kind, self.rendered(), self.cfi)
+        elif any(reference.note is not None for reference in self.references):
+            composer.section("".join(piece for piece in self.pieces if isinstance(piece, str)), level)
+            composer.add("heading", self.rendered(), self.cfi)
+        else:
+            composer.heading(self.rendered(), level, self.cfi)
 
 
 @dataclass(slots=True)

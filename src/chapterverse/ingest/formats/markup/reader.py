@@ -6,7 +6,6 @@ matters. The reader keeps the passages in a list; notes find their place afterwa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -27,6 +26,7 @@ from chapterverse.types import BlockKind, Page
 
 _LONGEST_REFERENCE = 12
 _DEEPEST_CFI = 256
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(slots=True)
@@ -179,21 +179,23 @@ class MarkupReader:
             anchor.start, anchor.end, anchor.opens = min(anchor.start, last), min(anchor.end, last + 1), False
 
     def _open_inline(self, frame: _Frame, parent: _Frame, attributes: Mapping[str, str], types: frozenset[str]) -> None:
-        cut = _Cut(len(self.passages), len(self._buffer), self._inked)
+        label = self._page_label(attributes)
         if "pagebreak" in types:
-            frame.cut = cut
-            cut.is_page, cut.label = True, self._page_label(attributes) or page_label(attributes)
-        elif label := self._page_label(attributes):
+            frame.cut = self._cut(is_page=True, label=label or page_label(attributes))
+        elif label:
             self._buffer.append(Page(label=label))
         elif frame.tag == "a" and "#" in attributes.get("href", ""):
-            frame.cut = cut
-            cut.target, cut.is_note = target(self._base, attributes["href"]), "noteref" in types or parent.tag == "sup"
+            is_note = "noteref" in types or parent.tag == "sup"
+            frame.cut = self._cut(target=target(self._base, attributes["href"]), is_note=is_note)
         elif frame.tag == "sup" and parent.cut is not None:
             parent.cut.is_note = True
         elif frame.tag == "br":
             self._buffer.append("\n")
         elif frame.tag == "q":
             self.text("“")
+
+    def _cut(self, target: str = "", is_note: bool = False, is_page: bool = False, label: str = "") -> _Cut:
+        return _Cut(len(self.passages), len(self._buffer), self._inked, target, is_note, is_page, label)
 
     def _close_cut(self, cut: _Cut) -> None:
         if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note):
@@ -208,11 +210,11 @@ class MarkupReader:
             self._buffer[cut.pieces :] = [NoteRef(text, cut.target)]
 
     def _page_label(self, attributes: Mapping[str, str]) -> str:
-        name = attributes.get("id") or attributes.get("name")
+        name = _identifier(attributes) if self._page_labels else ""
         return self._page_labels.get(f"{self._base}#{name}", "") if name else ""
 
     def _anchor(self, attributes: Mapping[str, str]) -> Anchor | None:
-        name = attributes.get("id") or attributes.get("name")
+        name = _identifier(attributes)
         if not name:
             return None
         key = f"{self._base}#{name}"
@@ -236,7 +238,7 @@ class MarkupReader:
         passage = Passage(frame.kind, self._buffer, cfi=self._place(depth))
         if frame.heading is not None:
             passage.kind, passage.level = "heading", frame.heading.level
-        else:
+        elif frame.kind != "code":
             passage.marker = self._marker
         self.passages.append(passage)
         self._buffer, self._inked, self._marker = [], False, ""
@@ -248,5 +250,9 @@ class MarkupReader:
         return f"epubcfi({self._cfi}!{''.join(frame.step for frame in self._frames[: depth + 1])})"
 
 
+def _identifier(attributes: Mapping[str, str]) -> str:
+    return attributes.get("id") or attributes.get("name") or ""
+
+
 def _heading_level(tag: str) -> int:
-    return int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0
+    return int(tag[1]) if tag in _HEADINGS else 0

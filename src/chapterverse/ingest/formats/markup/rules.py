@@ -9,7 +9,7 @@ from chapterverse.types import BlockKind
 
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol optgroup option p pre section summary "
+    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu ol p pre section summary "
     "table tbody td tfoot th thead tr ul".split()
 )
 KINDS: Mapping[str, BlockKind] = {
@@ -28,7 +28,9 @@ _NOT_TEXT = frozenset(
     "annotation annotation-xml audio button canvas datalist embed head iframe input map nav noscript object rp rt "
     "script select style svg template textarea video".split()
 )
-_CONTROLS = frozenset({"backlink", "menu", "navigation", "search", "tablist", "toolbar"})
+_CONTROLS = frozenset(
+    {"backlink", "landmarks", "menu", "navigation", "page-list", "search", "tablist", "toc", "toolbar"}
+)
 _KEPT_THOUGH_HIDDEN = NOTE_TYPES | {"footnotes", "endnotes", "rearnotes", "tabpanel"}
 _HIDING_CLASSES = frozenset({"sr-only", "visually-hidden", "screen-reader-text"})
 _HIDING_STYLE = re.compile(r"display:none|visibility:hidden")

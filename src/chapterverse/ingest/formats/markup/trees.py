@@ -31,7 +31,8 @@ _MOST_REPEATS = 2_000_000
 
 def walk_xml(root: etree._Element, reader: MarkupReader) -> None:
     """Read an XML tree."""
-    reader.open(local_name(root), _xml_attributes(root), "")
+    if not reader.open(local_name(root), _xml_attributes(root), ""):
+        return
     reader.text(root.text)
     open_elements: list[tuple[etree._Element, Iterator[etree._Element]]] = [(root, iter(root))]
     ordinals = [0]

@@ -1,0 +1,288 @@
+"""HTML: the article of a page, its blocks, notes and metadata, encodings, and markup that explodes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats import html
+from chapterverse.types import Document, ReadOptions
+from tests.ingest.reading import blocks, reasons
+
+DOCUSAURUS = """<!doctype html>
+<html lang="en" dir="ltr" class="docs-wrapper">
+<head><meta charset="UTF-8"><title data-rh="true">Inverse Kinematics | Walking Machines</title>
+<meta data-rh="true" property="og:title" content="Inverse Kinematics | Walking Machines">
+<meta name="author" content="R. Vega"><link data-rh="true" rel="canonical" href="/docs/ik"></head>
+<body><div role="region" aria-label="Skip to main content"><a class="skipToContent_x"
+ href="#m">Skip to main content</a></div>
+<nav class="navbar"><a href="/">Walking Machines</a></nav>
+<div class="main-wrapper"><aside class="theme-doc-sidebar-container">
+<ul class="menu__list"><li>Every chapter</li></ul></aside>
+<main><div class="row"><div class="col"><div><article>
+<nav class="theme-doc-breadcrumbs"><ul class="breadcrumbs"><li>Home</li></ul></nav>
+<span class="theme-doc-version-badge badge">Version: 2</span>
+<div class="tocCollapsible_a theme-doc-toc-mobile"><button>On this page</button></div>
+<div class="theme-doc-markdown markdown"><header><h1>Inverse Kinematics</h1></header>
+<p>A leg has <strong>three</strong> joints.<sup><a href="#user-content-fn-1" id="user-content-fnref-1" data-footnote-ref
+ aria-describedby="footnote-label">1</a></sup></p>
+<div class="theme-admonition theme-admonition-tip alert"><div
+ class="admonitionHeading_x"><span><svg><text>i</text></svg></span>tip</div>
+<div class="admonitionContent_x"><p>Start at the hip.</p></div></div>
+<h2 class="anchor" id="hip">The hip<a href="#hip" class="hash-link" aria-label="Direct link">\u200b</a></h2>
+<div class="language-py codeBlock"><div class="codeBlockTitle">leg.py</div><div
+><pre tabindex="0"><code><span class="token-line">def hip():<br></span><span
+ class="token-line">    return 1<br></span></code></pre><div class="buttonGroup"><button>Copy</button></div></div></div>
+<div class="tabs-container">
+<ul role="tablist"><li role="tab">A</li></ul><div><div role="tabpanel">Seen.</div><div role="tabpanel"
+ hidden>Behind a tab.</div></div></div>
+<details><summary>Proof</summary><div><p>By hand.</p></div></details>
+<section data-footnotes="true" class="footnotes"><h2 class="anchor sr-only" id="footnote-label">Footnotes</h2><ol>
+<li id="user-content-fn-1"><p>Some have four. <a
+ href="#user-content-fnref-1" data-footnote-backref aria-label="Back">↩</a></p></li></ol></section>
+</div><footer class="theme-doc-footer"><a class="theme-edit-this-page">Edit this page</a></footer></article>
+<nav class="pagination-nav"><a href="/docs/next">Next: Gaits</a></nav></div></div>
+<div class="col"><div class="table-of-contents">
+<ul><li><a href="#hip">The hip</a></li></ul></div></div></div></main></div>
+<footer class="footer">Copyright</footer><script>var x = "script";</script></body></html>"""
+
+
+def read(page: str | bytes) -> Document:
+    composer = Composer()
+    html.parse(page.encode() if isinstance(page, str) else page, composer, ReadOptions())
+    return composer.document(file_id="p", file_name="p.html", mime_type="text/html", sha256="0")
+
+
+def texts(page: str) -> list[str]:
+    return [text for _, text in blocks(read(page))]
+
+
+def test_a_docusaurus_page_is_its_chapter_and_nothing_else() -> None:
+    document = read(DOCUSAURUS)
+    assert blocks(document) == [
+        ("heading", "Inverse Kinematics"),
+        ("paragraph", "A leg has three joints.[1]"),
+        ("footnote", "[1] Some have four."),
+        ("paragraph", "tip"),
+        ("paragraph", "Start at the hip."),
+        ("heading", "The hip"),
+        ("paragraph", "leg.py"),
+        ("code", "def hip():\n return 1"),
+        ("paragraph", "Seen."),
+        ("paragraph", "Behind a tab."),
+        ("paragraph", "Proof"),
+        ("paragraph", "By hand."),
+    ]
+    assert document.blocks[-1].headings == ("Inverse Kinematics", "The hip")
+    assert (document.title, document.author, document.language) == ("Inverse Kinematics", "R. Vega", "en")
+
+
+def test_a_page_without_an_article_is_its_body_without_the_site() -> None:
+    page = (
+        "<body><header>Logo</header><nav>Menu</nav><div id=sidebar>Ads</div><form><p>Text.</p></form>"
+        "<aside>More</aside><article>One</article><article>Two</article><footer>Imprint</footer></body>"
+    )
+    assert texts(page) == ["Text.", "One", "Two"]
+
+
+def test_an_article_that_holds_little_of_the_prose_is_not_the_page() -> None:
+    page = f"<main><p>{'Long prose. ' * 20}</p><article><p>See also.</p></article></main>"
+    assert texts(page)[1] == "See also."
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>Gaits - Walking Machines</title>", "Gaits"),
+        ("<title>Trot and Amble | Walking Machines</title>", "Trot and Amble"),
+        ("<title>Trot - Amble</title>", "Trot - Amble"),
+        ("<title>Trot – WM</title><meta property=og:site_name content=WM>", "Trot"),
+        ("<meta property=og:title content='Seen by others'><title>x</title>", "Seen by others"),
+        ("", "Gaits"),
+    ],
+)
+def test_titles_lose_the_name_of_the_site(head: str, title: str) -> None:
+    assert read(f"<head>{head}</head><main><h1>Gaits</h1><p>x</p></main>").title == title
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<p><b>H</b>ello <i>big</i>\n  world<br>again</p>", ["Hello big world again"]),
+        ("<div>a<div>b</div>c <span>d</span><span>e</span></div>", ["a", "b", "c de"]),
+        ("<p>one<p>two", ["one", "two"]),
+        ("<p>un<!-- x -->broken <wbr>word</p>", ["unbroken word"]),
+        ("<p>He said <q>so</q>.</p>", ["He said “so”."]),
+        ("<p>漢<ruby>字<rp>(</rp><rt>ji</rt></ruby>だ</p>", ["漢字だ"]),
+        ("<p>a<img alt='picture'>b<svg><text>c</text></svg></p><p hidden>d</p><p style='display: none'>e</p>", ["ab"]),
+        ("<p>x <math><mi>E</mi> <mo>=</mo> <mn>1</mn><annotation>TeX</annotation></math>.</p>", ["x E=1."]),
+        (
+            "<p><span class=katex><span class=katex-mathml><math><semantics><mi>y</mi><annotation>y</annotation>"
+            "</semantics></math></span><span class=katex-html aria-hidden=true>y</span></span></p>",
+            ["y"],
+        ),
+    ],
+)
+def test_spaces_are_those_that_a_reader_sees(markup: str, expected: list[str]) -> None:
+    assert texts(markup) == expected
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<ul><li>a<ul><li>b<p>more</p></li></ul></li><li><p>c</p></li></ul>", ["- a", "- b", "more", "- c"]),
+        ("<ol start=3><li>a<li value=9>b<li>c</ol>", ["3. a", "9. b", "10. c"]),
+        ("<ol reversed><li>a<li>b</ol>", ["2. a", "1. b"]),
+        ("<ol type=a start=26><li>z<li>aa</ol>", ["z. z", "aa. aa"]),
+        ("<ol type=I start=4><li>a</ol><ol type=i start=1999><li>b</ol>", ["IV. a", "mcmxcix. b"]),
+        ("<ol style='list-style-type: lower-alpha'><li>x</ol><ul style='list-style:none'><li>y</ul>", ["a. x", "y"]),
+        ("<ol><li><ol type=a><li>x</ol></li><li></li><li>y</ol>", ["1. a. x", "3. y"]),
+        ("<dl><dt>Gait</dt><dd>A way to walk.</dd></dl>", ["Gait", "A way to walk."]),
+    ],
+)
+def test_list_items_keep_their_markers(markup: str, expected: list[str]) -> None:
+    assert blocks(read(markup)) == [("list", text) for text in expected]
+
+
+def test_kinds() -> None:
+    page = (
+        "<blockquote><p>Said.</p><ul><li>x</li></ul></blockquote><figure><img><figcaption>A leg.</figcaption></figure>"
+        "<pre>a\n  b</pre><ol><li><pre>c</pre></li></ol>"
+    )
+    assert blocks(read(page)) == [
+        ("quote", "Said."), ("list", "- x"), ("caption", "A leg."), ("code", "a\n b"), ("code", "c"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("<tr><th>A<th>B</tr><tr><td>1<td>2<br>3</tr>", "A | B\n1 | 2 3"),
+        ("<tr><td colspan=2>both<td>c</tr><tr><td>1<td>2<td>3</tr>", "both | | c\n1 | 2 | 3"),
+        ("<tr><td rowspan=2>a<td>b</tr><tr><td>c</tr><tr><td>d<td>e</tr>", "a | b\n| c\nd | e"),
+        ("<tr><td>x<td></tr><tr><td></td></tr><tr><td><td>y|z</tr>", "x |\n| y|z"),
+        ("<tr><td><p>one</p><ul><li>two</ul><td>b</tr>", "one - two | b"),
+        ("<tr><td colspan=99999999999>a<td rowspan=-1>b</tr>", "a" + " |" * 100 + " b"),
+    ],
+)
+def test_a_table_is_one_block(rows: str, expected: str) -> None:
+    assert blocks(read(f"<table><caption>T</caption>{rows}</table>")) == [("caption", "T"), ("table", expected)]
+
+
+def test_tables_that_lay_out_a_page_are_no_tables() -> None:
+    page = "<table><tr><td>menu</td><td><h1>Title</h1><p>One.</p><table><tr><td>a<td>b</table></td></tr></table>"
+    assert blocks(read(page)) == [
+        ("paragraph", "menu"), ("heading", "Title"), ("paragraph", "One."), ("table", "a | b"),
+    ]  # fmt: skip
+    assert blocks(read("<table><tr><td>Only one.</table>")) == [("paragraph", "Only one.")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        # pandoc
+        '<p>A<a href="#fn1" class="footnote-ref" id="fnref1" role="doc-noteref"><sup>1</sup></a>.</p><p>B</p>'
+        '<section class="footnotes" role="doc-endnotes"><hr><ol><li id="fn1"><p>Note<a href="#fnref1" '
+        'class="footnote-back" role="doc-backlink">↩︎</a></p></li></ol></section>',
+        # markdown-it
+        '<p>A<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup>.</p><p>B</p><section class="footnotes">'
+        '<ol><li id="fn1" class="footnote-item"><p>Note <a href="#fnref1" class="footnote-backref">↩︎</a></p></li></ol>',
+        # Sphinx
+        '<p>A<a class="footnote-reference brackets" href="#id2" id="id1" role="doc-noteref"><span>[</span>1'
+        '<span>]</span></a>.</p><p>B</p><aside class="footnote brackets" id="id2" role="doc-footnote">'
+        '<span class="label"><span>[</span><a role="doc-backlink" href="#id1">1</a><span>]</span></span><p>Note</p></aside>',
+        # no types at all, both links raised
+        '<p>A<sup><a href="#n1" id="r1">1</a></sup>.</p><p>B</p><h2>Notes</h2>'
+        '<p id="n1"><sup><a href="#r1">1</a></sup> Note</p>',
+        # a link that names its place
+        '<p>A<a href="#n1"><sup>1</sup></a>.</p><p>B</p><p><a name="n1"></a>1. Note</p>',
+    ],
+)
+def test_notes_follow_what_refers_to_them(page: str) -> None:
+    assert blocks(read(page)) == [("paragraph", "A[1]."), ("footnote", "[1] Note"), ("paragraph", "B")]
+
+
+def test_a_note_is_not_robbed_of_a_number_that_is_not_its_label() -> None:
+    note = '<p id="n">1914 was a bad year<sup><a href="#m">2</a></sup>.</p><p id="m">Very.</p>'
+    assert texts(f'<p>A<sup><a href="#n">1</a></sup></p>{note}') == ["A[1]", "[1] 1914 was a bad year[2].", "[2] Very."]
+
+
+def test_a_note_to_a_heading_is_no_part_of_the_outline() -> None:
+    document = read('<h1>Gaits<sup><a href="#n">1</a></sup></h1><p>Walk.</p><p id="n">Of dogs.</p>')
+    assert blocks(document) == [("heading", "Gaits[1]"), ("footnote", "[1] Of dogs."), ("paragraph", "Walk.")]
+    assert {block.headings for block in document.blocks} == {("Gaits",)}
+
+
+def test_verses_that_link_each_other_are_no_notes() -> None:
+    page = '<p><sup><a id="v1" href="#w1">1</a></sup> In the</p><p><sup><a id="w1" href="#v1">2</a></sup> beginning</p>'
+    assert texts(page) == ["1 In the", "2 beginning"]
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding", "text"),
+    [
+        ("<meta charset='windows-1251'>", "cp1251", "Привет, мир"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">', "cp932", "吾輩は猫である"),
+        ("<meta charset=latin1>", "cp1252", "“smart” café"),
+        ("<meta charset=ascii>", "cp1252", "naïve €"),
+        ("\ufeff<meta charset=latin1>", "utf-8", "naïve"),
+        ("\ufeff", "utf-16-le", "naïve — 漢字"),
+        ("", "utf-8", "naïve — emoji 🦀 עברית"),
+        ("<meta charset=no-such-thing>", "utf-8", "naïve"),
+        ("<meta charset=utf-16>", "utf-8", "naïve"),
+    ],
+)
+def test_encodings(head: str, encoding: str, text: str) -> None:
+    document = read(f"{head}<p>{text}".encode(encoding))
+    assert document.text == text
+    assert document.notices == ()
+
+
+def test_invalid_bytes_are_reported() -> None:
+    document = read("<p>café crème brûlée</p><p>à la carte".encode() + b"\xff</p>")
+    assert "crème brûlée" in document.text
+    assert "not valid UTF-8" in reasons(document)
+
+
+def test_links_and_canonical_address() -> None:
+    data = DOCUSAURUS.encode()
+    assert html.canonical_url(data, "https://book.example/docs/ik/?x=1") == "https://book.example/docs/ik"
+    assert html.canonical_url(b"<p>x") is None
+    assert html.links(data, "https://book.example/docs/ik") == [
+        "https://book.example/", "https://book.example/docs/next",
+    ]  # fmt: skip
+    page = b'<base href="/b/"><a href="x#1">1</a><a href=" x ">2</a><a href="http://[bad">3</a><area href="../y">'
+    assert html.links(page, "https://a.example/z") == ["https://a.example/b/x", "https://a.example/y"]
+
+
+@pytest.mark.parametrize("page", ["", "<p> </p>", "<frameset><frame src=x></frameset>", "\0\0"])
+def test_pages_without_text_give_no_blocks(page: str) -> None:
+    assert read(page).blocks == ()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * 100_000 + "x",
+        "<div></span><!-- </div> --><script></div></script><i title='</div>'>" * 30_000,
+        "<p>" + "".join(f"<b id={number}>" for number in range(2_000)) + "</p>" + "<p>x</p>" * 3_000,
+    ],
+    ids=["deep", "deep in disguise", "formatting"],
+)
+def test_markup_that_explodes_is_refused_at_once(page: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(UnreadableFileError) as caught:
+        read(page)
+    assert caught.value.reason == "bomb"
+    assert time.perf_counter() - began < 2
+
+
+def test_deep_but_bearable_nesting_is_read() -> None:
+    assert texts("<div>" * 4_000 + "<p>deep</p>") == ["deep"]
+
+
+def test_unclosed_paragraphs_and_items_are_not_deep() -> None:
+    assert len(read("<ul>" + "<li>x<p>y" * 10_000).blocks) == 20_000
