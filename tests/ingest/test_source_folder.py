@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import socket
 import subprocess
@@ -299,6 +300,12 @@ def test_a_pattern_that_makes_no_sense(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
     with pytest.raises(AstRagValidationError, match=r"'\[z-a\]' cannot be understood"):
         ids(folder(tmp_path, include=("[z-a]",)))
+
+
+def test_every_option_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "sources.md").read_text(encoding="utf-8")
+    missing = [field.name for field in dataclasses.fields(SourceOptions) if f"`{field.name}`" not in text]
+    assert missing == []
 
 
 def test_a_token_is_never_shown() -> None:
