@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 from collections import deque
@@ -32,7 +33,14 @@ def error(status: int, reason: str, message: str, domain: str = "global", **head
     """An error as Drive words it."""
     entry = {"domain": domain, "reason": reason, "message": message}
     body = {"error": {"code": status, "message": message, "errors": [entry]}}
-    return Response(json.dumps(body), status, headers, content_type="application/json; charset=UTF-8")
+    return packed(body, status, **headers)
+
+
+def packed(value: Any, status: int = 200, **headers: str) -> Response:
+    """JSON as Google sends it: packed, to those who understand that."""
+    headers["Content-Encoding"] = "gzip"
+    body = gzip.compress(json.dumps(value).encode())
+    return Response(body, status, headers, content_type="application/json; charset=UTF-8")
 
 
 class GoogleDrive:
@@ -84,6 +92,7 @@ class GoogleDrive:
         return [request for request, _ in self.server.log if request.path.endswith(path_end)]
 
     def _answer(self, request: Request) -> Response:
+        assert request.headers["Accept-Encoding"] == "gzip"
         for path_end, replies in self.failures.items():
             if request.path.endswith(path_end) and replies:
                 return replies.popleft()
@@ -99,7 +108,7 @@ class GoogleDrive:
             return self._export(file, request.args["mimeType"])
         assert request.args["supportsAllDrives"] == "true"
         if request.args.get("alt") != "media":
-            return self._json({key: file[key] for key in self._fields(request.args["fields"]) if key in file})
+            return packed({key: file[key] for key in self._fields(request.args["fields"]) if key in file})
         if file["mimeType"].startswith(APPS):
             message = "Only files with binary content can be directly downloaded. Use Export with Docs Editors files."
             return error(403, "fileNotDownloadable", message)
@@ -120,7 +129,7 @@ class GoogleDrive:
         page: dict[str, Any] = {"files": [{k: f[k] for k in keys if k in f} for f in files[start:end]]}
         if end < len(files):
             page["nextPageToken"] = f"page-{end}"
-        return self._json(page)
+        return packed(page)
 
     def _export(self, file: dict[str, Any], mime_type: str) -> Response:
         if not file["mimeType"].startswith(APPS):
@@ -129,9 +138,6 @@ class GoogleDrive:
 
     def _fields(self, fields: str) -> list[str]:
         return re.sub(r"\(.*?\)", "", fields).split(",")
-
-    def _json(self, value: Any) -> Response:
-        return Response(json.dumps(value), content_type="application/json; charset=UTF-8")
 
     # --- signing in
 
@@ -181,11 +187,11 @@ class GoogleDrive:
                 return self._refuse_token()
         self.issued += 1
         self.tokens = {f"token-{self.issued}"}
-        return self._json({"access_token": f"token-{self.issued}", "expires_in": 3600, "token_type": "Bearer"})
+        return packed({"access_token": f"token-{self.issued}", "expires_in": 3600, "token_type": "Bearer"})
 
     def _refuse_token(self) -> Response:
         body = {"error": "invalid_grant", "error_description": "Invalid grant: account not found"}
-        return Response(json.dumps(body), 400, content_type="application/json; charset=utf-8")
+        return packed(body, 400)
 
 
 def _decoded(part: str) -> bytes:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from chapterverse.errors import AstRagSourceError
 from chapterverse.ingest.sources.options import SourceOptions
-from chapterverse.protocols import Source
+
+if TYPE_CHECKING:
+    from chapterverse.protocols import Source
 
 __all__ = ["SourceOptions", "open_source"]
 

@@ -122,8 +122,7 @@ class Http:
         with time_limit(self._options.max_seconds), self._client.stream("GET", url, headers=headers) as response:
             if not response.is_success:
                 target = str(response.next_request.url.copy_with(fragment=None)) if response.next_request else None
-                body = _head(response, _MAX_ERROR_BYTES)
-                return Reply(url, response.status_code, response.headers, body, target)
+                return Reply(url, response.status_code, response.headers, self._explanation(response), target)
             reply = Reply(url, response.status_code, response.headers, b"")
             if mime_types and reply.mime_type not in mime_types:
                 raise UnreadableFileError("unsupported", f"The server sends {reply.mime_type}, which is not read.")
@@ -138,11 +137,21 @@ class Http:
         body = _head(response, limit + 1)
         if len(body) > limit:
             raise self._too_large()
+        return self._unpacked(response, body)
+
+    def _explanation(self, response: httpx2.Response) -> bytes:
+        """What a server says of a failure; nothing, if that fails too."""
+        try:
+            return self._unpacked(response, _head(response, _MAX_ERROR_BYTES))
+        except UnreadableFileError:
+            return b""
+
+    def _unpacked(self, response: httpx2.Response, body: bytes) -> bytes:
         match response.headers.get("content-encoding", "identity").strip().lower():
             case "" | "identity":
                 return body
             case "gzip" | "x-gzip":
-                return gunzip(body, limit)
+                return gunzip(body, self._options.max_bytes)
             case other:
                 raise UnreadableFileError("unsupported", f"The server packs its reply in a way not asked for: {other}.")
 
