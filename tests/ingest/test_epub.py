@@ -66,7 +66,8 @@ def test_contents_decide_levels_and_a_heading_is_printed_once() -> None:
     )
     contents = epubs.nav(
         '<li><span>Part One</span><ol><li><a href="all.xhtml#c1">I: Oil</a><ol><li><a href="all.xhtml#s1">Wicks'
-        '</a></li></ol></li></ol></li><li><a href="all.xhtml#c2">Silence</a></li><li><a href="all.xhtml#late">Lenses</a></li>'
+        '</a></li></ol></li></ol></li><li><a href="all.xhtml#c2">Silence</a></li>'
+        '<li><a href="all.xhtml#late">Lenses</a></li>'
     )
     assert outline(read(epubs.epub({"all.xhtml": body}, contents))) == [
         (("Part One", "I: Oil"), "I: Oil"),

@@ -193,7 +193,8 @@ def test_tables_that_lay_out_a_page_are_no_tables() -> None:
         # Sphinx
         '<p>A<a class="footnote-reference brackets" href="#id2" id="id1" role="doc-noteref"><span>[</span>1'
         '<span>]</span></a>.</p><p>B</p><aside class="footnote brackets" id="id2" role="doc-footnote">'
-        '<span class="label"><span>[</span><a role="doc-backlink" href="#id1">1</a><span>]</span></span><p>Note</p></aside>',
+        '<span class="label"><span>[</span><a role="doc-backlink" href="#id1">1</a><span>]</span></span>'
+        "<p>Note</p></aside>",
         # no types at all, both links raised
         '<p>A<sup><a href="#n1" id="r1">1</a></sup>.</p><p>B</p><h2>Notes</h2>'
         '<p id="n1"><sup><a href="#r1">1</a></sup> Note</p>',
@@ -214,6 +215,11 @@ def test_a_note_to_a_heading_is_no_part_of_the_outline() -> None:
     document = read('<h1>Gaits<sup><a href="#n">1</a></sup></h1><p>Walk.</p><p id="n">Of dogs.</p>')
     assert blocks(document) == [("heading", "Gaits[1]"), ("footnote", "[1] Of dogs."), ("paragraph", "Walk.")]
     assert {block.headings for block in document.blocks} == {("Gaits",)}
+
+
+def test_a_heading_that_is_only_a_reference_names_itself() -> None:
+    document = read('<h1>\u200b<sup><a href="#n">1</a></sup></h1><p>Walk.</p><p id="n">Of dogs.</p>')
+    assert document.blocks[0].headings == ("[1]",)
 
 
 def test_verses_that_link_each_other_are_no_notes() -> None:
@@ -282,6 +288,14 @@ def test_markup_that_explodes_is_refused_at_once(page: str) -> None:
 
 def test_deep_but_bearable_nesting_is_read() -> None:
     assert texts("<div>" * 4_000 + "<p>deep</p>") == ["deep"]
+
+
+def test_time_stays_in_proportion() -> None:
+    """Nested tables, and text between blocks far inside inline elements, are looked at once."""
+    began = time.process_time()
+    assert len(texts("<table><tr><td>" * 1_000 + "<p>x" * 20_000)) == 20_000
+    assert len(texts("<span>" * 2_000 + "x<p>y</p>" * 10_000)) == 20_000
+    assert time.process_time() - began < 8
 
 
 def test_unclosed_paragraphs_and_items_are_not_deep() -> None:

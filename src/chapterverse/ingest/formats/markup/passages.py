@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from chapterverse.ingest.composer import Composer, Piece
+from chapterverse.ingest.composer import Composer, Piece, clean
 from chapterverse.types import BlockKind, Page
 
 
@@ -63,11 +63,16 @@ class Passage:
         level = self.level if level is None else level
         if self.kind != "heading":
             composer.add(self.kind, self.rendered(), self.cfi)
-        elif any(reference.note is not None for reference in self.references):
-            composer.section("".join(piece for piece in self.pieces if isinstance(piece, str)), level)
+        elif (title := self._without_notes()) and title != clean(self.text).strip():
+            composer.section(title, level)
             composer.add("heading", self.rendered(), self.cfi)
         else:
             composer.heading(self.rendered(), level, self.cfi)
+
+    def _without_notes(self) -> str:
+        notes = [reference for reference in self.references if reference.note is not None]
+        kept = (str(piece) for piece in self.pieces if not isinstance(piece, Page) and piece not in notes)
+        return clean("".join(kept)).strip()
 
 
 @dataclass(slots=True)

@@ -36,6 +36,8 @@ class _Frame:
     tag: str
     step: str = ""
     block: bool = False
+    block_depth: int = 0
+    """How deep the innermost open block stands: this element, if it is one."""
     kind: BlockKind = "paragraph"
     heading: _Heading | None = None
     math: bool = False
@@ -101,14 +103,15 @@ class MarkupReader:
         if dropped(tag, attributes, types):
             return False
         parent = self._frames[-1]
-        frame = _Frame(tag, step, False, KINDS.get(tag, parent.kind), parent.heading, parent.math or tag == "math")
+        frame = _Frame(tag, step, kind=KINDS.get(tag, parent.kind), heading=parent.heading)
+        frame.block_depth, frame.math = parent.block_depth, parent.math or tag == "math"
         if types & NOTE_TYPES:
             frame.kind = "footnote"
         if parent.heading is not None:
             self._inside_heading(frame, parent)
         elif tag in BLOCKS:
             self._flush()
-            frame.block = True
+            frame.block, frame.block_depth = True, len(self._frames)
             self._open_block(frame, parent, attributes)
         frame.anchor = self._anchor(attributes)
         self._frames.append(frame)
@@ -154,6 +157,8 @@ class MarkupReader:
         elif tag == "li":
             self._marker += parent.counter(attributes) if parent.counter else list_marker("ul", 0)
         elif tag == "table":
+            if self._tables:
+                self._tables[-1].open_table()
             self._tables.append(Table(len(self.passages), len(self._anchor_log), attributes))
         elif self._tables and tag == "tr":
             self._tables[-1].open_row()
@@ -231,9 +236,7 @@ class MarkupReader:
         if not self._inked:
             self._buffer = [piece for piece in self._buffer if isinstance(piece, Page)]
             return
-        depth = len(self._frames) - 1
-        while not self._frames[depth].block:
-            depth -= 1
+        depth = self._frames[-1].block_depth
         frame = self._frames[depth]
         passage = Passage(frame.kind, self._buffer, cfi=self._place(depth))
         if frame.heading is not None:

@@ -11,7 +11,7 @@ from chapterverse.ingest.formats.markup.passages import NoteRef, Passage
 
 _SPACES = re.compile(r"\s+")
 _WIDEST = 100
-_LAYOUT_KINDS = frozenset({"heading", "table", "code"})
+_LAYOUT_KINDS = frozenset({"heading", "code"})
 
 
 @dataclass(slots=True)
@@ -31,6 +31,10 @@ class Table:
         self._layout = attributes.get("role") in ("presentation", "none")
         self._rows: list[list[_Cell]] = []
 
+    def open_table(self) -> None:
+        """A table stands in a cell of this one, which therefore lays out a page."""
+        self._layout = True
+
     def open_row(self) -> None:
         self._rows.append([])
 
@@ -45,10 +49,11 @@ class Table:
 
     def fuse(self, passages: list[Passage]) -> tuple[list[Passage], list[Piece | NoteRef] | None]:
         """The passages outside of cells (captions), and the text of all rows; None if there is no data to fuse."""
+        if self._layout or all(len(row) < 2 for row in self._rows):
+            return [], None
         cells = [cell for row in self._rows for cell in row]
         inside = [passage for cell in cells for passage in passages[cell.start : cell.end]]
-        single = all(len(row) < 2 for row in self._rows)
-        if not inside or single or self._layout or any(passage.kind in _LAYOUT_KINDS for passage in inside):
+        if not inside or any(passage.kind in _LAYOUT_KINDS for passage in inside):
             return [], None
         owned = {index for cell in cells for index in range(cell.start, cell.end)}
         captions = [passages[index] for index in range(self.start, len(passages)) if index not in owned]
