@@ -83,7 +83,7 @@ def _refuse_bombs(data: bytes, limit: int) -> None:
         raw = memoryview(data)[start : stop if stop >= 0 else len(data)]
         if len(raw) * _FLATE_RATIO**layers <= limit:
             continue
-        inflated: Iterable[bytes] = (raw[at : at + _CHUNK] for at in range(0, len(raw), _CHUNK))
+        inflated: Iterable[bytes | memoryview] = (raw[at : at + _CHUNK] for at in range(0, len(raw), _CHUNK))
         for _ in range(layers):
             inflated = _inflate(inflated)
         total = 0
@@ -93,12 +93,12 @@ def _refuse_bombs(data: bytes, limit: int) -> None:
                 raise UnreadableFileError("bomb", f"a part of the file inflates to more than {limit >> 20} MB")
 
 
-def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _inflate(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Inflate piece by piece; damaged data end the stream, as they do in PDFium."""
     inflater = zlib.decompressobj()
     try:
         for chunk in chunks:
-            pending: bytes = chunk
+            pending = chunk
             while pending and not inflater.eof:
                 yield inflater.decompress(pending, _CHUNK)
                 pending = inflater.unconsumed_tail

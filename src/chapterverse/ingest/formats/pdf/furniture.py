@@ -11,6 +11,9 @@ from chapterverse.ingest.formats.pdf.model import PageContent, Span
 _EDGE_ROWS = 3
 """Heads and feet are looked for in so many rows at the top and at the bottom."""
 _REPEATS = 3
+_PROVEN = 0.25
+"""A place on the page is one for running heads when so many pages prove it."""
+_MAX_HEAD = 90
 _APART = 1.3
 """The body begins at least so many line pitches away."""
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,5}|[ivxlc]{1,7}|[IVXLC]{1,7})(?![\w,]|\.\d)")
@@ -30,6 +33,11 @@ class Row:
     @property
     def text(self) -> str:
         return " ".join(span.text for span in sorted(self.spans, key=lambda span: span.left))
+
+    @property
+    def slot(self) -> tuple[object, ...]:
+        """The height and the look that the rows of a running head have in common."""
+        return round(self.y / 4), round(self.size * 2), self.spans[0].bold, self.spans[0].italic
 
     @property
     def words(self) -> str:
@@ -82,24 +90,35 @@ def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter
     for page, (heads, feet) in enumerate(edges):
         for row in {id(row): row for row in (*heads[:_EDGE_ROWS], *feet[:_EDGE_ROWS])}.values():
             text = row.words
-            height = (round(row.y / 4), round(row.size))
             if re.search(r"[^\W\d]{2}", text):
-                same[text, height].append(row)
+                same[text, row.slot].append(row)
             for match in list(_NUMBER.finditer(text))[:3]:
                 value = _value(match[1])
                 if value:
                     pattern = text[: match.start()] + "#" + text[match.end() :]
-                    numbered[pattern, height, match[1].isdigit(), value - page].append((row, match[1]))
+                    numbered[pattern, row.slot, match[1].isdigit(), value - page].append((row, match[1]))
     enough = min(_REPEATS, max(len(edges), 2))
-    for (text, _), rows in same.items():
+    proven: Counter[object] = Counter()
+    for (text, slot), rows in same.items():
         if len(rows) >= enough and 2 * len(rows) >= everywhere[text]:
+            proven[slot] += len(rows)
             for row in rows:
                 row.furniture = True
+    _mark_alike(edges, {slot for slot, count in proven.items() if count >= _PROVEN * len(edges)})
     for found in numbered.values():
         if len(found) >= enough:
             for row, label in found:
                 row.furniture = True
                 row.labels.append(label)
+
+
+def _mark_alike(edges: list[tuple[list[Row], list[Row]]], slots: set[object]) -> None:
+    """Mark outermost rows that stand where running heads are proven to stand, and look like them: the heads of
+    chapters too short to repeat theirs."""
+    for heads, feet in edges:
+        for row in (*heads[:1], *feet[:1]):
+            if row.slot in slots and len(row.text) <= _MAX_HEAD and row.text[-1:] not in ".,;:":
+                row.furniture = True
 
 
 def _value(number: str) -> int:

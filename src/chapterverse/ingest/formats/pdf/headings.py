@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import pairwise
 
 from chapterverse.ingest.formats.pdf.model import Bookmark, Line, Passage, Table
 from chapterverse.ingest.formats.pdf.passages import CHAPTER, is_contents_line
@@ -148,10 +147,10 @@ def _levels(headings: list[Passage]) -> dict[Style, int]:
         first = next((style for style in ordered if style not in once), None)
     levels: dict[Style, int] = {}
     level = 1
-    for before, style in pairwise([None, *ordered]):
-        if before is not None and first is not None and before <= first:
-            level = min(level + 1, _MAX_LEVELS)
+    for style in ordered:
         levels[style] = level
+        if first is not None and style <= first:
+            level = min(level + 1, _MAX_LEVELS)
     return levels
 
 

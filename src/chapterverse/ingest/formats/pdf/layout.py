@@ -9,7 +9,7 @@ from statistics import median
 from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
 from chapterverse.ingest.formats.pdf.model import Column, Line, PageContent, Span, Table
 from chapterverse.ingest.formats.pdf.page import right_to_left
-from chapterverse.ingest.formats.pdf.tables import aligned_run, aligned_table, cut_ruled_tables
+from chapterverse.ingest.formats.pdf.tables import aligned_table, cut_ruled_tables
 from chapterverse.ingest.formats.pdf.words import Words
 
 Box = Span | Table
@@ -33,7 +33,7 @@ def read_lines(page: PageContent, words: Words) -> list[Line | Table]:
     flow: list[Line | Table] = []
     boxes: list[Box] = [*rest, *tables]
     for column, edge in _columns(boxes, max((box.right for box in boxes), default=0.0), 0):
-        flow += _lines(column, edge, page.index)
+        flow += _lines(column, edge, page.index, words)
     for item in flow:
         if isinstance(item, Table):
             item.page = page.index
@@ -166,7 +166,7 @@ def _prose(boxes: list[Box]) -> bool:
     return 2 * sum(line.right - line.left > 0.7 * width for line in lines) >= len(lines)
 
 
-def _lines(boxes: list[Box], edge: float, page: int) -> list[Line | Table]:
+def _lines(boxes: list[Box], edge: float, page: int, words: Words) -> list[Line | Table]:
     """The lines and tables of one column from the top down."""
     left, right = min(box.left for box in boxes), max(box.right for box in boxes)
     column = Column(left, right if right - left > _FILLED * (edge - left) else edge)
@@ -174,13 +174,15 @@ def _lines(boxes: list[Box], edge: float, page: int) -> list[Line | Table]:
     flow: list[tuple[float, Line | Table]] = [(box.top, box) for box in boxes if isinstance(box, Table)]
     at = 0
     while at < len(rows):
-        count = aligned_run(rows, at) if len(rows[at].spans) > 1 else 0
-        if count:
-            table = aligned_table(rows[at : at + count])
+        parted = len(rows[at].spans) > 1 or rows[at].spans[0].gaps
+        found = aligned_table(rows, at, words) if parted else None
+        if found:
+            table, count = found
             flow.append((table.top, table))
+            at += count
         else:
             flow.append((rows[at].y - 0.75 * rows[at].size, _line(rows[at], page, column)))
-        at += count or 1
+            at += 1
     lines = [item for _, item in sorted(flow, key=lambda entry: entry[0])]
     starts = Counter(round(line.left) for line in lines if isinstance(line, Line))
     usual = [left for left, count in starts.items() if count > 1 and count >= _USUAL * len(lines)]
@@ -193,7 +195,7 @@ def _line(row: Row, page: int, column: Column) -> Line:
     if right_to_left(row.text):
         spans.reverse()
     text = spans[0].text
-    for before, span in zip(spans, spans[1:], strict=False):
+    for before, span in pairwise(spans):
         close = abs(span.left - before.right) < 0.1 * span.size and not text.endswith(" ")
         text += ("" if close else " ") + span.text
     main = max(spans, key=lambda span: len(span.text))

@@ -24,6 +24,8 @@ class Span:
     bold: bool
     italic: bool
     order: int
+    gaps: list[tuple[int, float, float]] = field(default_factory=list)
+    """Gaps wider than a space, which may part cells: offset in the text, and where the gap begins and ends."""
 
     @property
     def top(self) -> float:

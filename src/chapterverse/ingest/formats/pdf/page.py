@@ -28,6 +28,8 @@ _LIGATURES = str.maketrans({
 
 _WIDE = 1.2
 """A gap of so many ems separates cells or columns, not words."""
+_LOOSE = 0.45
+"""A gap of so many ems is wider than a space between words usually is."""
 _SPACE = 0.15
 """A gap of so many ems separates words, even where the file draws no space."""
 _THIN = 3.0
@@ -313,7 +315,8 @@ def _spans(parts: list[_Part], uprights: list[Ruling]) -> list[Span]:
         last = spans[-1] if spans else None
         if last is None or not _joins(last, part) or _ruled_off(last, part, uprights):
             style = part.style
-            spans.append(Span(part.text, part.left, part.right, part.y, style.size, style.bold, style.italic, len(spans)))
+            look = style.size, style.bold, style.italic
+            spans.append(Span(part.text, part.left, part.right, part.y, *look, len(spans)))
             weight = Counter({style: len(part.text)})
             continue
         _join(last, part)
@@ -363,6 +366,8 @@ def _join(span: Span, part: _Part) -> None:
     leading = _NOTE_SIGN.fullmatch(span.text)
     if leading and span.size < 0.85 * part.style.size and part.y - span.y > 0.15 * part.style.size:
         span.text, space = f"{NOTE_OPEN}{leading[1]}{NOTE_CLOSE}", " "
+    if gap > _LOOSE * em:
+        span.gaps.append((len(span.text), span.right, part.left))
     if span.text.endswith(HYPHEN):
         span.text = span.text[:-1] + "-"
     span.text += space + text

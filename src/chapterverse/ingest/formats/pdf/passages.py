@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 from chapterverse.ingest.formats.pdf.model import HYPHEN, NOTE_CLOSE, Line, Passage, Table
 
 _BULLET = re.compile(r"[-–•▪●○◦‣·*➢✓□■]\s")
-_NUMBERED = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]\s")
+_NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s|[A-Z]\)\s")
 _CONTENTS = re.compile(r"(?:\s?[.·_]){4,}\s*([\divxlcIVXLC]+)?$|…{2,}\s*(\d+)?$")
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|exhibit|chart|plate|map|illustration|box|diagram)\s+"
@@ -35,7 +36,7 @@ class Spacing:
     def __init__(self, lines: list[Line]) -> None:
         pitches: dict[int, Counter[float]] = defaultdict(Counter)
         sizes: Counter[float] = Counter()
-        for before, line in zip(lines, lines[1:], strict=False):
+        for before, line in pairwise(lines):
             sizes[round(line.size * 2) / 2] += len(line.text)
             pitch = line.y - before.y
             if line.column is before.column and same_size(before, line) and 0 < pitch < 3 * line.size:
@@ -108,6 +109,8 @@ def _begins(passage: Passage, line: Line, after: Line | Table | None, spacing: S
         return False
     if _BULLET.match(line.text) or is_contents_line(line.text) or is_contents_line(before.text):
         return True
+    if passage.kind == "caption":
+        return before.italic != line.italic or before.bold != line.bold
     fits = not is_full(before, line)
     if fits and CHAPTER.match(line.text) and line.text[0].isupper():
         return True
@@ -194,7 +197,7 @@ def _continues(passage: Passage, line: Line, indenting: bool) -> bool:
 def _indents_paragraphs(flow: list[Line | Table], spacing: Spacing) -> bool:
     """Whether the book indents the first lines of its paragraphs, so that a line that is not indented goes on."""
     indented = flush = 0
-    for before, line in zip(flow, flow[1:], strict=False):
+    for before, line in pairwise(flow):
         if not isinstance(before, Line) or not isinstance(line, Line) or before.column is not line.column:
             continue
         if abs(line.size - spacing.body_size) > 0.5 or not same_size(before, line):

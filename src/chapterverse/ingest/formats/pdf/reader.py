@@ -89,7 +89,7 @@ def _nothing_to_read(scanned: list[int], broken: list[int], garbled: list[int]) 
     if broken and not scanned:
         return UnreadableFileError("damaged", "none of the file's pages can be read")
     if garbled and not scanned:
-        return UnreadableFileError("no_text", "the file's fonts do not say which letters they draw: run OCR on it first")
+        return UnreadableFileError("no_text", "the fonts do not say which letters they draw: run OCR on the file first")
     return UnreadableFileError(
         "no_text", "no page has a text layer: the file holds scanned images or blank pages, so run OCR on it first"
     )

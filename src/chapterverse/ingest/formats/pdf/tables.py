@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
 from chapterverse.ingest.formats.pdf.model import Ruling, Span, Table
@@ -14,6 +15,13 @@ _TOUCH = 3.0
 """Lines closer than this many points meet."""
 _MAX_LINES = 250
 _CELL_GAP = 1.2
+"""Words further apart than so many ems are in different cells."""
+_MIN_GAP = 0.4
+"""Columns are at least so many ems apart."""
+_WRAPPED = 1.45
+"""The lines of one cell are at most so many ems apart."""
+_MIN_ROWS = 3
+_NUMERIC = re.compile(r"[\d.,:%$€£()+\-–/]+")
 _MARKER = re.compile(r"(?:[-–•▪●○◦‣·*]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)[.)])")
 
 
@@ -130,7 +138,7 @@ def _ruled_table(spans: list[Span], grid: _Grid, words: Words) -> Table | None:
         x, y = _middle(span)
         place = sum(edge < y for edge in grid.ys) - 1, sum(edge < x for edge in grid.xs) - 1
         cells.setdefault(begins[place], []).append(span)
-    if len(cells) < 2 or len({row for row, _ in cells}) < 2 and len({column for _, column in cells}) < 2:
+    if len(cells) < 2 or (len({row for row, _ in cells}) < 2 and len({column for _, column in cells}) < 2):
         return None
     rows = [
         [_cell_text(cells.get((row, column), []), words) for column in range(len(grid.xs) - 1)]
@@ -161,67 +169,93 @@ def _cell_text(spans: list[Span], words: Words) -> str:
     return join(words, (row.text for row in rows_of(spans)))
 
 
-def cells_of(row: Row) -> list[list[Span]]:
-    """The spans of a row, parted where a wide gap is."""
-    cells: list[list[Span]] = []
+class _Cell(NamedTuple):
+    text: str
+    left: float
+    right: float
+
+
+def _cells(row: Row) -> list[_Cell]:
+    """The words of a row, parted at every gap that is wider than a space."""
+    cells: list[_Cell] = []
     for span in sorted(row.spans, key=lambda span: span.left):
-        if cells and span.left - cells[-1][-1].right <= _CELL_GAP * max(span.size, cells[-1][-1].size):
-            cells[-1].append(span)
-        else:
-            cells.append([span])
+        start, left = 0, span.left
+        for offset, gap_left, gap_right in [*span.gaps, (len(span.text), span.right, 0.0)]:
+            text = span.text[start:offset].strip()
+            if cells and left - cells[-1].right <= _MIN_GAP * span.size:
+                cells[-1] = _Cell(f"{cells[-1].text} {text}", cells[-1].left, gap_left)
+            else:
+                cells.append(_Cell(text, left, gap_left))
+            start, left = offset, gap_right
     return cells
 
 
-def aligned_run(rows: list[Row], start: int) -> int:
-    """How many rows from `start` on are a table without lines: at least three, their cells in the same columns."""
+def aligned_table(rows: list[Row], start: int, words: Words) -> tuple[Table, int] | None:
+    """The table without lines that begins at a row, and how many rows it takes: at least three full ones, whose
+    cells stand in the same columns. Rows that hold but the rest of a wrapped cell belong to the row before."""
+    lines: list[list[_Cell]] = []
     columns: list[tuple[float, float]] = []
-    grid: list[list[tuple[float, float]]] = []
     for before, row in pairwise([rows[start], *rows[start:]]):
-        cells = [(cell[0].left, cell[-1].right) for cell in cells_of(row)]
-        if len(cells) < 2 or row.y - before.y > 3 * row.size:
+        cells = _cells(row)
+        tight = row.y - before.y <= _WRAPPED * row.size
+        if row.y - before.y > 3 * row.size or (len(cells) < 2 and not _wraps(cells, columns, tight)):
             break
-        wider = _union([*columns, *cells])
-        if len(wider) < 2 or any(_shared(line, wider) for line in [*grid, cells]):
+        wider = _union([*columns, *((cell.left, cell.right) for cell in cells)], _MIN_GAP * row.size)
+        if len(wider) < 2 or not all(_in_columns(line, wider, row.size) for line in [*lines, cells]):
             break
-        columns, grid = wider, [*grid, cells]
-    if len(grid) < 3 or all(_MARKER.fullmatch(cells_of(row)[0][0].text) for row in rows[start : start + len(grid)]):
-        return 0
-    return len(grid) if len(columns) > 2 or _flush([line[-1] for line in grid]) else 0
+        columns = wider
+        lines.append(cells)
+    table = _arranged(lines, columns, words)
+    if len(table) < _MIN_ROWS or all(_MARKER.fullmatch(cells[0]) for cells in table):
+        return None
+    last = [cells[-1] for cells in lines if len(cells) > 1]
+    if len(columns) == 2 and not any(max(edges) - min(edges) < 2 for edges in list(zip(*last, strict=True))[1:]):
+        return None
+    spans = [span for row in rows[start : start + len(lines)] for span in row.spans]
+    top, bottom = min(span.top for span in spans), max(span.bottom for span in spans)
+    return Table(table, columns[0][0], columns[-1][1], top, bottom, min(span.order for span in spans)), len(lines)
 
 
-def _union(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _union(intervals: list[tuple[float, float]], gap: float) -> list[tuple[float, float]]:
+    """Intervals joined where less than a gap parts them."""
     merged: list[tuple[float, float]] = []
     for left, right in sorted(intervals):
-        if merged and left < merged[-1][1]:
+        if merged and left < merged[-1][1] + gap:
             merged[-1] = merged[-1][0], max(right, merged[-1][1])
         else:
             merged.append((left, right))
     return merged
 
 
-def _column(cell: tuple[float, float], columns: list[tuple[float, float]]) -> int:
-    return next(i for i, (left, right) in enumerate(columns) if left <= cell[0] <= right)
+def _column(cell: _Cell, columns: list[tuple[float, float]]) -> int:
+    return next(i for i, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
-def _shared(cells: list[tuple[float, float]], columns: list[tuple[float, float]]) -> bool:
-    """Whether two cells of a row fall into one column, so that the columns are none."""
-    return len({_column(cell, columns) for cell in cells}) < len(cells)
+def _in_columns(cells: list[_Cell], columns: list[tuple[float, float]], em: float) -> bool:
+    """Whether words of a row that fall into one column are near enough to be one cell."""
+    return all(
+        _column(one, columns) != _column(other, columns) or other.left - one.right <= _CELL_GAP * em
+        for one, other in pairwise(cells)
+    )
 
 
-def _flush(cells: list[tuple[float, float]]) -> bool:
-    """Whether cells line up on the left or on the right."""
-    return any(max(edges) - min(edges) < 2 for edges in zip(*cells, strict=True))
+def _wraps(cells: list[_Cell], columns: list[tuple[float, float]], tight: bool) -> bool:
+    """Whether a row holds only the rest of cells of the row before: words, and none in the first column."""
+    if not cells or not columns or not tight or cells[0].left <= columns[0][1] or cells[0].left > columns[-1][1]:
+        return False
+    return len(cells) <= max((len(columns) - 1) // 2, 1) and not any(_NUMERIC.fullmatch(cell.text) for cell in cells)
 
 
-def aligned_table(rows: list[Row]) -> Table:
-    """The table of rows that `aligned_run` found."""
-    lines = [cells_of(row) for row in rows]
-    boxes = [[(cell[0].left, cell[-1].right) for cell in line] for line in lines]
-    columns = _union([box for line in boxes for box in line])
-    table = [[""] * len(columns) for _ in rows]
-    for cells, line, place in zip(lines, boxes, table, strict=True):
-        for cell, box in zip(cells, line, strict=True):
-            place[_column(box, columns)] = " ".join(span.text for span in cell)
-    spans = [span for row in rows for span in row.spans]
-    top, bottom = min(span.top for span in spans), max(span.bottom for span in spans)
-    return Table(table, columns[0][0], columns[-1][1], top, bottom, min(span.order for span in spans))
+def _arranged(lines: list[list[_Cell]], columns: list[tuple[float, float]], words: Words) -> list[list[str]]:
+    """Rows with a text for each column; wrapped lines joined to the row that they belong to."""
+    table: list[list[str]] = []
+    for cells in lines:
+        placed = [""] * len(columns)
+        for cell in cells:
+            column = _column(cell, columns)
+            placed[column] = f"{placed[column]} {cell.text}".strip()
+        if table and len(cells) == 1:
+            table[-1] = [join(words, filter(None, pair)) for pair in zip(table[-1], placed, strict=True)]
+        else:
+            table.append(placed)
+    return table

@@ -51,7 +51,7 @@ class Words:
         if soft or not left or not right:
             return not soft
         first, second = left[1], right[0]
-        if second[0].isupper() and not first.isupper() or second[0].isdigit() or first[-1].isdigit():
+        if (second[0].isupper() and not first.isupper()) or second[0].isdigit() or first[-1].isdigit():
             return True
         whole, compound = (first + second).lower(), f"{first}-{second}".lower()
         if self._seen[whole] != self._seen[compound]:
