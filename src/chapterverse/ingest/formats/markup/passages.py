@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
+from itertools import groupby
 from urllib.parse import unquote
 
 from chapterverse.ingest.composer import Composer, Piece, clean
@@ -49,13 +50,8 @@ class Passage:
     def rendered(self) -> list[Piece]:
         """Text and page marks, with neighbouring texts joined so that the composer sees whole words."""
         result: list[Piece] = []
-        for piece in (self.marker, *self.pieces):
-            if isinstance(piece, Page):
-                result.append(piece)
-            elif result and isinstance(result[-1], str):
-                result[-1] += str(piece)
-            else:
-                result.append(str(piece))
+        for is_page, run in groupby((self.marker, *self.pieces), lambda piece: isinstance(piece, Page)):
+            result += [piece for piece in run if isinstance(piece, Page)] if is_page else ["".join(map(str, run))]
         return result
 
     def write(self, composer: Composer, level: int | None = None) -> None:
