@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from urllib.parse import urljoin
-
 import httpx2
-from selectolax.lexbor import LexborHTMLParser
+
+from chapterverse.ingest.formats import html
 
 _MAX_LENGTH = 2000
 """Longer ones are the work of a script that counts, not of an author."""
@@ -70,36 +68,17 @@ def identity(url: str) -> str:
     return f"{whole.rstrip('/')}?{query}"
 
 
-class Page:
-    """The links of an HTML page."""
-
-    def __init__(self, html: bytes, url: str) -> None:
-        self._tree = LexborHTMLParser(html)
-        self._url = url
-        base = self._tree.css_first("base[href]")
-        self._base = _join(url, base.attributes["href"]) or url if base is not None else url
-
-    def links(self) -> Iterator[str]:
-        """The pages that this one links to, in its order."""
-        for anchor in self._tree.css("a[href]"):
-            target = _join(self._base, anchor.attributes["href"])
-            if target is not None:
-                yield target
-
-    def canonical(self) -> str:
-        """The address that the page calls its own, believed only where it differs by its query or final slash.
-
-        Many sites name their front page on every page by mistake; believing them would lose the book.
-        """
-        link = self._tree.css_first("link[rel=canonical][href]")
-        named = _join(self._base, link.attributes["href"]) if link is not None else None
-        if named is not None and identity(named).partition("?")[0] == identity(self._url).partition("?")[0]:
-            return named
-        return self._url
+def links(page: bytes, url: str) -> list[str]:
+    """The pages that an HTML page links to, in its order."""
+    return list(filter(None, map(normal, html.links(page, url))))
 
 
-def _join(base: str, reference: str | None) -> str | None:
-    try:
-        return normal(urljoin(base, (reference or "").strip()))
-    except ValueError:
-        return None
+def canonical(page: bytes, url: str) -> str:
+    """The address that an HTML page calls its own, believed only where it differs by its query or final slash.
+
+    Many sites name their front page on every page by mistake; believing them would lose the book.
+    """
+    named = normal(html.canonical_url(page, url) or "")
+    if named is not None and identity(named).partition("?")[0] == identity(url).partition("?")[0]:
+        return named
+    return url

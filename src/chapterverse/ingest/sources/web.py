@@ -203,12 +203,13 @@ class WebSource:
                 continue
             if not self._is_new(url, reply.url, seen):
                 continue
-            page = urls.Page(reply.body, reply.url) if reply.mime_type in _HTML else None
-            if page is not None and not self._is_new(reply.url, page.canonical(), seen):
+            is_html = reply.mime_type in _HTML
+            if is_html and not self._is_new(reply.url, urls.canonical(reply.body, reply.url), seen):
                 continue
             if self._wanted(reply.url):
                 items.append(self._item(reply))
-            queue.extend(self._unseen(page.links() if page is not None else (), seen))
+            if is_html:
+                queue.extend(self._unseen(urls.links(reply.body, reply.url), seen))
         return items
 
     def _is_new(self, asked: str, given: str, seen: set[str]) -> bool:
