@@ -237,6 +237,15 @@ def test_note_formats_are_followed_and_never_clash() -> None:
     assert letters == [("paragraph", "a[c]"), ("footnote", "[c] Foot.")]
 
 
+def test_a_note_to_code_follows_the_code() -> None:
+    body = p("x = 1", "Code") + p(r("y = 2") + reference(1), "Code") + p("z = 3", "Code")
+    assert read(body, footnotes=note(1, "Why two.")) == [
+        ("code", "x = 1\ny = 2[1]"),
+        ("footnote", "[1] Why two."),
+        ("code", "z = 3"),
+    ]
+
+
 def test_a_missing_note_is_a_warning() -> None:
     found = document(p(r("a") + reference(9)), footnotes=note(1, "Other."))
     assert (blocks(found), reasons(found)) == (paragraphs("a[1]"), "The text of note 1 is missing from the file.")

@@ -336,3 +336,14 @@ def test_strict_decks_read_the_same() -> None:
     assert "purl.oclc.org" in office.part(strict, "ppt/slides/slide1.xml")
     assert placed(parse(strict, "a.pptx")) == placed(parse(plain, "a.pptx"))
     assert blocks(parse(strict, "a.pptx")) == [("heading", "One"), ("list", "- Item")]
+
+
+def test_charts_of_newer_kinds_are_reported() -> None:
+    namespace = "http://schemas.microsoft.com/office/drawing/2014/chartex"
+    found = document(
+        slide(title("T"), graphic_frame(f'<cx:chart xmlns:cx="{namespace}" r:id="c1"/>')),
+        related={"c1": ("chartEx", "../charts/chartEx1.xml")},
+        parts={"ppt/charts/chartEx1.xml": office.xml("c:chartSpace")},
+    )
+    assert blocks(found) == [("heading", "T")]
+    assert reasons(found) == "A chart was left out: the file does not hold its values in a form that is read."

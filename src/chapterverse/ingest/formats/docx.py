@@ -161,6 +161,8 @@ class _Reader:
         return marker + paragraph.text if shown else ""
 
     def _add_notes(self, notes: list[Note]) -> None:
+        if notes:
+            self._add_code()
         for note in notes:
             if note.body is None:
                 self._composer.warn(f"The text of note {note.label} is missing from the file.")

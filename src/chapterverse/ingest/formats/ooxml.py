@@ -62,7 +62,12 @@ def child(element: Element | None, *path: str) -> Element | None:
     for name in path:
         if element is None:
             return None
-        element = next((item for item in element if short(item.tag) == name), None)
+        for item in element:
+            if short(item.tag) == name:
+                element = item
+                break
+        else:
+            return None
     return element
 
 
@@ -109,7 +114,7 @@ def walk(root: Element, closed: Callable[[str, Element], bool] = nothing_closed)
 
     Of alternate content only the first kind is seen: the rest says the same again for older programs.
     """
-    branches: list[Iterator[Element]] = [iter(root)]
+    branches = [iter(root)]
     path: list[tuple[str, Element]] = []
     while branches:
         element = next(branches[-1], None)
@@ -122,8 +127,11 @@ def walk(root: Element, closed: Callable[[str, Element], bool] = nothing_closed)
         if name in ("mc:Choice", "mc:Fallback") and element.getprevious() is not None:
             continue
         yield True, name, element
-        path.append((name, element))
-        branches.append(iter(()) if closed(name, element) else iter(element))
+        if not len(element) or closed(name, element):
+            yield False, name, element
+        else:
+            path.append((name, element))
+            branches.append(iter(element))
 
 
 @dataclass(frozen=True, slots=True)
