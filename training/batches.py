@@ -1,0 +1,102 @@
+"""Prepared examples on the training device, and batches of similar length made there."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+CLS, SEP = 101, 102
+STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
+
+
+@dataclass
+class Batch:
+    """One batch; positions count from [CLS], and -1 marks a label that is not known."""
+
+    ids: Tensor
+    segments: Tensor
+    mask: Tensor
+    passage: Tensor
+    start: Tensor
+    end: Tensor
+    evidence0: Tensor
+    evidence1: Tensor
+    answerable: Tensor
+    supported: Tensor
+    weight: Tensor
+
+
+class Dataset:
+    """All sequences as one flat tensor, so that a batch is a single gather."""
+
+    def __init__(self, path: Path, device: str, limit: int = 0) -> None:
+        file = np.load(path)
+        table = file["table"]
+        if limit:
+            table = table[np.random.default_rng(0).permutation(len(table))[:limit]]
+        self.kinds, self.sources = list(file["kinds"]), list(file["sources"])
+        self.table, self.device = table, device
+        flat, self.lengths, self.query_lengths = _sequences(table, file)
+        self.flat = torch.from_numpy(flat.astype(np.int32)).to(device)
+        offsets = np.cumsum(np.concatenate([[0], self.lengths[:-1]]))
+        columns = {"offset": offsets, "length": self.lengths, "query": self.query_lengths}
+        shift = self.query_lengths + 2 - table["left0"]
+        for name, back in (("start", 0), ("end", 1), ("evidence0", 0), ("evidence1", 0)):
+            columns[name] = np.where(table[name] >= 0, table[name] + shift - back, -1)
+        columns |= {name: table[name] for name in ("answerable", "supported")}
+        self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
+        self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)
+
+    def autocast(self) -> torch.autocast:
+        """bfloat16 where it is fast: processors without its instructions crawl."""
+        return torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda")
+
+    def select(self, held: bool, trusted: bool) -> np.ndarray:
+        """Row numbers of one split; `trusted` leaves out rows whose label is no more than a guess."""
+        keep = (self.table["held"] == held) & (self.lengths > 8)
+        return np.flatnonzero(keep & (self.table["weight"] > 0) if trusted else keep)
+
+    def batch(self, rows: np.ndarray) -> Batch:
+        index = torch.from_numpy(rows).to(self.device, non_blocking=True)
+        column = {k: v[index] for k, v in self.columns.items()}
+        width = -(-int(self.lengths[rows].max()) // STEP) * STEP
+        place = torch.arange(width, device=self.device)[None]
+        inside = place < column["length"][:, None]
+        source = (column["offset"][:, None] + place).clamp(max=len(self.flat) - 1)
+        ids = torch.where(inside, self.flat[source].long(), 0)
+        segments = (place >= column["query"][:, None] + 2) & inside
+        passage = segments & (place < column["length"][:, None] - 1)
+        labels = {k: column[k] for k in ("start", "end", "evidence0", "evidence1", "answerable", "supported")}
+        return Batch(ids, segments.long(), inside, passage, **labels, weight=self.weight[index])
+
+    def epoch(self, rows: np.ndarray, size: int, rng: random.Random) -> Iterator[np.ndarray]:
+        """Shuffled batches whose members have similar lengths."""
+        order = np.random.default_rng(rng.randrange(2**32)).permutation(rows)
+        batches = []
+        for begin in range(0, len(order), size * 64):
+            chunk = order[begin : begin + size * 64]
+            chunk = chunk[np.argsort(self.lengths[chunk], kind="stable")]
+            batches += [chunk[i : i + size] for i in range(0, len(chunk), size)]
+        rng.shuffle(batches)
+        yield from batches
+
+
+def _sequences(table: np.ndarray, file: np.lib.npyio.NpzFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    queries, query_bounds = file["query_ids"], file["query_bounds"]
+    contexts, context_bounds = file["context_ids"], file["context_bounds"]
+    cls, sep = np.array([CLS], np.uint16), np.array([SEP], np.uint16)
+    pieces, lengths, query_lengths = [], np.empty(len(table), np.int64), np.empty(len(table), np.int64)
+    for i, row in enumerate(table):
+        query = queries[query_bounds[row["query"]] : query_bounds[row["query"] + 1]]
+        base = context_bounds[row["context"]]
+        left = contexts[base + row["left0"] : base + row["left1"]]
+        right = contexts[base + row["right0"] : base + row["right1"]]
+        pieces += [cls, query, sep, left, right, sep]
+        query_lengths[i], lengths[i] = len(query), len(query) + len(left) + len(right) + 3
+    return np.concatenate(pieces), lengths, query_lengths

@@ -1,0 +1,145 @@
+"""The cross-encoder that teacher and student share: one transformer, three heads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of an encoder.
+
+    `relative_buckets` > 0 adds MPNet's shared relative-position bias; `exit_layer` > 0 puts a pair of
+    early answer and support logits after that many layers.
+    """
+
+    layers: int
+    hidden: int
+    heads: int
+    feedforward: int
+    epsilon: float
+    relative_buckets: int = 0
+    exit_layer: int = 0
+    vocabulary: int = 30522
+    positions: int = 512
+
+
+SHAPES = {
+    "teacher": Shape(layers=12, hidden=768, heads=12, feedforward=3072, epsilon=1e-5, relative_buckets=32),
+    "student": Shape(layers=6, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
+}
+
+
+@dataclass
+class Outputs:
+    """Logits of one batch: `tokens` is (batch, length, 3) for start, end and evidence."""
+
+    tokens: Tensor
+    answer: Tensor
+    support: Tensor
+    early: Tensor | None
+    hidden: Tensor
+
+
+class Layer(nn.Module):
+    """A post-norm transformer layer; attention runs in one fused kernel."""
+
+    def __init__(self, shape: Shape, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = shape.heads, dropout
+        self.qkv = nn.Linear(shape.hidden, 3 * shape.hidden)
+        self.mix = nn.Linear(shape.hidden, shape.hidden)
+        self.norm_mix = nn.LayerNorm(shape.hidden, shape.epsilon)
+        self.widen = nn.Linear(shape.hidden, shape.feedforward)
+        self.narrow = nn.Linear(shape.feedforward, shape.hidden)
+        self.norm_out = nn.LayerNorm(shape.hidden, shape.epsilon)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        batch, length, hidden = x.shape
+        qkv = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        rate = self.dropout if self.training else 0.0
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), dropout_p=rate)
+        y = self.mix(y.transpose(1, 2).reshape(batch, length, hidden))
+        x = self.norm_mix(x + F.dropout(y, rate, self.training))
+        y = self.narrow(F.gelu(self.widen(x)))
+        return self.norm_out(x + F.dropout(y, rate, self.training))
+
+
+class CrossEncoder(nn.Module):
+    """Reads `[CLS] query [SEP] passage [SEP]`; both bases are brought to BERT's vocabulary ids."""
+
+    def __init__(self, shape: Shape, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.words = nn.Embedding(shape.vocabulary, shape.hidden)
+        self.places = nn.Embedding(shape.positions, shape.hidden)
+        self.segments = nn.Embedding(2, shape.hidden)
+        self.norm = nn.LayerNorm(shape.hidden, shape.epsilon)
+        self.relative = nn.Embedding(shape.relative_buckets, shape.heads) if shape.relative_buckets else None
+        if self.relative is not None:
+            self.relative.requires_grad_(False)  # a bias without gradient keeps attention in its fused kernel
+        self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
+        self.token_head = nn.Linear(shape.hidden, 3)
+        self.answer_head = nn.Linear(shape.hidden, 1)
+        self.support_head = nn.Linear(shape.hidden, 1)
+        self.early_head = nn.Linear(shape.hidden, 2) if shape.exit_layer else None
+
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Outputs:
+        length = ids.shape[1]
+        x = self.words(ids) + self.places.weight[:length] + self.segments(segments)
+        x = F.dropout(self.norm(x), self.dropout, self.training)
+        bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -1e4
+        if self.relative is not None:
+            bias = bias + self._relative_bias(length, x.device)
+        if torch.is_autocast_enabled(x.device.type):
+            bias = bias.to(torch.get_autocast_dtype(x.device.type))
+        early = None
+        for number, layer in enumerate(self.layers, start=1):
+            x = layer(x, bias)
+            if self.early_head is not None and number == self.shape.exit_layer:
+                early = self.early_head(x[:, 0])
+        first = x[:, 0]
+        return Outputs(
+            self.token_head(x), self.answer_head(first)[:, 0], self.support_head(first)[:, 0], early, x
+        )
+
+    def _relative_bias(self, length: int, device: torch.device) -> Tensor:
+        assert self.relative is not None
+        places = torch.arange(length, device=device)
+        distance = places[:, None] - places[None, :]
+        half = self.shape.relative_buckets // 2
+        bucket = (distance < 0).long() * half
+        distance = distance.abs()
+        exact = half // 2
+        far = exact + (
+            torch.log(distance.clamp(min=1).float() / exact)
+            / torch.log(torch.tensor(128 / exact))
+            * (half - exact)
+        ).long().clamp(max=half - exact - 1)
+        bucket = bucket + torch.where(distance < exact, distance, far)
+        return self.relative(bucket).permute(2, 0, 1)[None]
+
+
+def save(model: CrossEncoder, path: Path) -> None:
+    """Write the weights as float16; the shape is named in the file's metadata."""
+    weights = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in model.state_dict().items()}
+    save_file(weights, path, metadata={"shape": repr(asdict(model.shape))})
+
+
+def load(name: str, path: Path, dropout: float = 0.1) -> CrossEncoder:
+    """Build the encoder called `name` in SHAPES; heads absent from a base file keep their fresh start."""
+    model = CrossEncoder(SHAPES[name], dropout)
+    missing, unexpected = model.load_state_dict(
+        {k: v.float() for k, v in load_file(path).items()}, strict=False
+    )
+    if unexpected or any("head" not in key for key in missing):
+        raise ValueError(f"{path} does not fit {name}: missing {missing}, unexpected {unexpected}")
+    return model

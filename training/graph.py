@@ -1,0 +1,127 @@
+"""Writes the reader as an ONNX graph, node by node, in float32 or with int8 weights.
+
+Writing the graph by hand, rather than tracing it, fixes which fused kernels run (attention, skip
+layer norm, bias GELU) and keeps the int8 scheme in one place: weights per output channel, the word
+table per row, activations per tensor at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+Array = NDArray[np.float32]
+HEADS = 12
+MICROSOFT = "com.microsoft"
+
+
+class Graph:
+    """Collects nodes and initializers; every method returns the name of its output."""
+
+    def __init__(self, weights: dict[str, Array], quantized: bool, levels: int) -> None:
+        self.weights, self.quantized, self.levels = weights, quantized, levels
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+
+    def op(self, kind: str, inputs: Sequence[str], domain: str = "", **attributes: object) -> str:
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        return name
+
+    def constant(self, name: str, value: NDArray[np.generic]) -> str:
+        if name not in self.constants:
+            self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        return name
+
+    def parameter(self, name: str) -> str:
+        return self.constant(name, self.weights[name])
+
+    def embed(self, ids: str) -> str:
+        """Look up word rows; the int8 table has one scale a row."""
+        table = self.weights["words.weight"]
+        if not self.quantized:
+            return self.op("Gather", [self.constant("words.weight", table), ids])
+        scale = np.abs(table).max(1).clip(1e-8) / 127
+        rows = np.rint(table / scale[:, None]).astype(np.int8)
+        row = self.op("Gather", [self.constant("words.rows", rows), ids])
+        factor = self.op("Gather", [self.constant("words.scale", scale[:, None].astype(np.float32)), ids])
+        return self.op("Mul", [self.op("Cast", [row], to=TensorProto.FLOAT), factor])
+
+    def linear(self, x: str, name: str, columns: slice = slice(None), bias: bool = True) -> str:
+        """x @ W.T + b, over a slice of the output columns."""
+        label = f"{name}.{columns.start or 0}"
+        weight = self.weights[f"{name}.weight"][columns].T
+        added = self.constant(f"{label}.bias", self.weights[f"{name}.bias"][columns]) if bias else ""
+        if not self.quantized:
+            product = self.op("MatMul", [x, self.constant(f"{label}.weight", weight)])
+            return self.op("Add", [product, added]) if bias else product
+        scale = np.abs(weight).max(0).clip(1e-8) / self.levels
+        values = np.rint(weight / scale).astype(np.int8)
+        zero = self.constant(f"{label}.zero", np.zeros(len(scale), np.int8))
+        inputs = [
+            x,
+            self.constant(f"{label}.int8", values),
+            self.constant(f"{label}.scale", scale),
+            zero,
+            added,
+        ]
+        return self.op("DynamicQuantizeMatMul", inputs, MICROSOFT)
+
+    def small_linear(self, x: str, name: str) -> str:
+        """A head, always in float32: it costs nothing and rounds nothing."""
+        product = self.op("MatMul", [x, self.constant(f"{name}.weight", self.weights[f"{name}.weight"].T)])
+        return self.op("Add", [product, self.parameter(f"{name}.bias")])
+
+    def add_norm(self, x: str, residual: str, name: str) -> str:
+        inputs = [x, residual, self.parameter(f"{name}.weight"), self.parameter(f"{name}.bias")]
+        return self.op("SkipLayerNormalization", inputs, MICROSOFT, epsilon=1e-12)
+
+    def layer(self, x: str, bias: str, index: int) -> str:
+        prefix, hidden = f"layers.{index}", self.weights["norm.weight"].shape[0]
+        q, k, v = (self.linear(x, f"{prefix}.qkv", slice(i * hidden, (i + 1) * hidden)) for i in range(3))
+        mixed = self.op("MultiHeadAttention", [q, k, v, "", "", bias], MICROSOFT, num_heads=HEADS)
+        x = self.add_norm(self.linear(mixed, f"{prefix}.mix"), x, f"{prefix}.norm_mix")
+        wide = self.linear(x, f"{prefix}.widen", bias=False)
+        wide = self.op("BiasGelu", [wide, self.parameter(f"{prefix}.widen.bias")], MICROSOFT)
+        return self.add_norm(self.linear(wide, f"{prefix}.narrow"), x, f"{prefix}.norm_out")
+
+
+def build(weights: dict[str, Array], quantized: bool, levels: int = 127) -> onnx.ModelProto:
+    """The whole model: ids, segments and mask in; token, answer and support logits out."""
+    graph = Graph(weights, quantized, levels)
+    zero, one = (graph.constant(f"int.{i}", np.array([i], np.int64)) for i in (0, 1))
+    length = graph.op("Gather", [graph.op("Shape", ["ids"]), one], axis=0)
+    places = graph.op("Slice", [graph.parameter("places.weight"), zero, length, zero])
+    segments = graph.op("Gather", [graph.parameter("segments.weight"), "segments"])
+    x = graph.add_norm(graph.op("Add", [segments, places]), graph.embed("ids"), "norm")
+    axes = graph.constant("axes", np.array([1, 2], np.int64))
+    blocked = graph.op(
+        "Sub", [graph.constant("one", np.float32(1)), graph.op("Cast", ["mask"], to=TensorProto.FLOAT)]
+    )
+    bias = graph.op("Unsqueeze", [graph.op("Mul", [blocked, graph.constant("shut", np.float32(-1e4))]), axes])
+    bias = graph.op("Expand", [bias, graph.op("Concat", [one, one, length, one], axis=0)])
+    for index in range(1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))):
+        x = graph.layer(x, bias, index)
+    first = graph.op("Gather", [x, graph.constant("first", np.array(0, np.int64))], axis=1)
+    outputs = {
+        "tokens": graph.small_linear(x, "token_head"),
+        "answer": graph.small_linear(first, "answer_head"),
+        "support": graph.small_linear(first, "support_head"),
+    }
+    for name, value in outputs.items():
+        graph.nodes.append(helper.make_node("Identity", [value], [name]))
+    return _model(graph)
+
+
+def _model(graph: Graph) -> onnx.ModelProto:
+    axes = ["batch", "length"]
+    inputs = [helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in ("ids", "segments", "mask")]
+    shapes = {"tokens": [*axes, 3], "answer": ["batch", 1], "support": ["batch", 1]}
+    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
+    body = helper.make_graph(graph.nodes, "reader", inputs, outputs, list(graph.constants.values()))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+    return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="chapterverse")

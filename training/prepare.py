@@ -1,0 +1,133 @@
+"""Turns the raw data into one file of token windows, and keeps the held-out rows as text.
+
+python training/prepare.py DATA_FOLDER TOKENIZER_JSON OUTPUT_FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
+
+LENGTH, QUERY = 320, 96
+COLUMNS = np.dtype(
+    [(n, np.int32) for n in ("query", "context")]
+    + [(n, np.int16) for n in ("left0", "left1", "right0", "right1", "start", "end", "evidence0", "evidence1")]
+    + [(n, np.int8) for n in ("answerable", "supported", "kind", "source", "held")]
+    + [("weight", np.float16)]
+)  # fmt: skip
+NONE = -1
+
+
+class Pool:
+    """Distinct texts and their encodings."""
+
+    def __init__(self, texts: Iterable[str], tokenizer: Tokenizer, limit: int) -> None:
+        self.numbers = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        self.encodings: list[tuple[np.ndarray, np.ndarray]] = []
+        keys = list(self.numbers)
+        for begin in range(0, len(keys), 4000):
+            for encoding in tokenizer.encode_batch(keys[begin : begin + 4000], add_special_tokens=False):
+                self.encodings.append(_arrays(encoding, limit))
+
+    def __getitem__(self, text: str) -> tuple[int, np.ndarray, np.ndarray]:
+        number = self.numbers[text]
+        return (number, *self.encodings[number])
+
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
+        bounds = np.cumsum([0] + [len(ids) for ids, _ in self.encodings])
+        return np.concatenate([ids for ids, _ in self.encodings]), bounds
+
+
+def _arrays(encoding: Encoding, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(encoding.ids[:limit], np.uint16), np.array(encoding.offsets[:limit], np.int32).reshape(
+        -1, 2
+    )
+
+
+def token_span(offsets: np.ndarray, span: tuple[int, int]) -> tuple[int, int]:
+    """First token and one past the last token that touch the characters of `span`."""
+    first = int(np.searchsorted(offsets[:, 1], span[0], "right"))
+    last = int(np.searchsorted(offsets[:, 0], span[1], "left"))
+    return min(first, len(offsets)), min(max(last, first), len(offsets))
+
+
+def window(example: Example, offsets: np.ndarray, room: int, rng: random.Random) -> tuple[int, int, int, int]:
+    """The token ranges [left0, left1) and [right0, right1) of the passage that the example shows."""
+    total = len(offsets)
+    if example.cut:
+        first, last = token_span(offsets, example.cut)
+        left0 = max(0, first - room // 2)
+        return left0, first, last, min(total, last + room - (first - left0))
+    if total <= room:
+        return 0, total, total, total
+    low, high = 0, total - room
+    target = example.answer or example.evidence
+    if target:
+        first, last = token_span(offsets, target)
+        low, high = max(low, last - room), min(high, first)
+    start = rng.randint(low, high) if high >= low else max(0, min(high, total - room))
+    return start, start + room, total, total
+
+
+def rows_of(
+    examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]
+) -> np.ndarray:
+    rng, table = random.Random(5), []
+    for example in examples:
+        query, query_ids, _ = queries[example.query]
+        context, _, offsets = contexts[example.context]
+        bounds = window(example, offsets, LENGTH - 3 - len(query_ids), rng)
+        places = []
+        for span in (example.answer, example.evidence):
+            first, last = token_span(offsets, span) if span else (NONE, NONE)
+            inside = span and bounds[0] <= first < last <= bounds[1]
+            places += [first, last] if inside else [NONE, NONE]
+        labels = [NONE if label is None else int(label) for label in (example.answerable, example.supported)]
+        codes = [names["kind"].index(example.kind), names["source"].index(example.source), example.held]
+        if example.answer and places[0] == NONE:
+            labels[0] = NONE  # an answer longer than the window teaches nothing
+        table.append((query, context, *bounds, *places, *labels, *codes, example.weight))
+    return np.array(table, COLUMNS)
+
+
+def main(data: Path, tokenizer_file: Path, output: Path) -> None:
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    rng = random.Random(11)
+    questions, claims = read(data, "train/questions"), read(data, "train/claims")
+    examples = [
+        *question_examples(questions, rng),
+        *sentence_claims(questions, rng),
+        *claim_examples(claims, rng),
+        *answerability_examples(read(data, "train/answerability")),
+    ]
+    queries = Pool((e.query for e in examples), tokenizer, QUERY)
+    contexts = Pool((e.context for e in examples), tokenizer, 32000)
+    names = {key: sorted({getattr(e, key) for e in examples}) for key in ("kind", "source")}
+    table = rows_of(examples, queries, contexts, names)
+    output.mkdir(parents=True, exist_ok=True)
+    query_ids, query_bounds = queries.packed()
+    context_ids, context_bounds = contexts.packed()
+    np.savez_compressed(
+        output / "examples.npz", table=table, query_ids=query_ids, query_bounds=query_bounds, context_ids=context_ids,
+        context_bounds=context_bounds, kinds=np.array(names["kind"]), sources=np.array(names["source"]),
+    )  # fmt: skip
+    with open(output / "held.jsonl", "w") as file:
+        for example in examples:
+            if example.held:
+                file.write(json.dumps(vars(example)) + "\n")
+    print(Counter((e.kind, e.answerable, e.supported, e.held) for e in examples))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))

@@ -1,0 +1,173 @@
+"""Trains the teacher on the labels, or the student on the teacher.
+
+    python training/train.py teacher DATA BASE OUTPUT --epochs 2 --rate 5e-5
+    python training/train.py student DATA BASE OUTPUT --teacher TEACHER --epochs 6 --rate 2e-4
+
+DATA is the file of prepare.py, BASE and TEACHER are weights of bases.py or of this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from pathlib import Path
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+
+from batches import Batch, Dataset
+from encoder import CrossEncoder, Outputs, load, save
+from held import measure
+
+SHUT = -1e4
+WARM_UP = 0.06
+
+
+def span_logits(out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Start and end logits over the passage and [CLS], which stands for "no answer"."""
+    open_ = batch.passage.clone()
+    open_[:, 0] = True
+    tokens = out.tokens.float().masked_fill(~open_[..., None], SHUT)
+    return tokens[..., 0], tokens[..., 1]
+
+
+def label_loss(out: Outputs, batch: Batch) -> Tensor:
+    """Spans, answerability, support and evidence against the labels that are known."""
+    known = (batch.answerable == 0) | (batch.start >= 0)
+    start, end = span_logits(out, batch)
+    zero = torch.zeros_like(batch.start)
+    targets = [torch.where(batch.start >= 0, place, zero) for place in (batch.start, batch.end)]
+    span = (
+        sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
+    )
+    answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
+    support = _binary(out.support, batch.supported.float()) * (batch.supported >= 0)
+    place = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None]
+    inside = (place >= batch.evidence0[:, None]) & (place < batch.evidence1[:, None])
+    marked = (batch.evidence0 >= 0) | (batch.answerable == 0)
+    evidence = _over_passage(_binary(out.tokens[..., 2], inside.float()), batch) * marked
+    return ((span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence) * batch.weight).mean()
+
+
+def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> Tensor:
+    """The student's outputs against the teacher's, on every pair, labelled or not."""
+    asked = (batch.answerable >= 0).float()
+    claimed = (batch.supported >= 0).float()
+    span = sum(
+        F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(
+            -1
+        )
+        for mine, theirs in zip(span_logits(out, batch), span_logits(wise, batch), strict=True)
+    )
+    answer, support = wise.answer.float().sigmoid(), wise.support.float().sigmoid()
+    heads = _binary(out.answer, answer) * asked + _binary(out.support, support) * claimed
+    assert out.early is not None
+    early = _binary(out.early[:, 0], answer) * asked + _binary(out.early[:, 1], support) * claimed
+    evidence = _over_passage(_binary(out.tokens[..., 2], wise.tokens[..., 2].float().sigmoid()), batch)
+    hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
+    hidden = (hidden * batch.mask).sum(1) / batch.mask.sum(1)
+    return (span / 2 * asked + heads + 0.3 * early + 0.5 * evidence + 0.5 * hidden).mean()
+
+
+def _binary(logits: Tensor, target: Tensor) -> Tensor:
+    return F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none")
+
+
+def _over_passage(values: Tensor, batch: Batch) -> Tensor:
+    return (values * batch.passage).sum(1) / batch.passage.sum(1).clamp(min=1)
+
+
+class Trainer:
+    """One pass over the data with a linear schedule, as long as a time budget allows."""
+
+    def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
+        self.model, self.data, self.options = model.to(data.device), data, options
+        self.teacher: CrossEncoder | None = None
+        self.match = nn.Linear(model.shape.hidden, 768).to(data.device)
+        if options.teacher:
+            self.teacher = load("teacher", options.teacher).to(data.device).eval().requires_grad_(False)
+        parameters = [*self.model.parameters(), *self.match.parameters()]
+        fused = data.device == "cuda"
+        self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=fused)
+
+    def run(self) -> None:
+        options, rng = self.options, random.Random(self.options.seed)
+        rows = self.data.select(held=False, trusted=self.teacher is None)
+        total = int(options.epochs * -(-len(rows) // options.batch))
+        step, began, recent = 0, time.time(), torch.zeros((), device=self.data.device)
+        self.model.train()
+        while step < total:
+            for batch_rows in self.data.epoch(rows, options.batch, rng):
+                recent += self.step(self.data.batch(batch_rows), step / total)
+                step += 1
+                if step == 20:
+                    began = time.time()
+                if step == 220:  # the speed is known now: keep to the time given
+                    pace = (time.time() - began) / 200
+                    total = min(total, step + int((options.seconds - 220 * pace) / pace))
+                    print(
+                        json.dumps({"rows": len(rows), "ms_a_step": round(1e3 * pace, 2), "steps": total}),
+                        flush=True,
+                    )
+                if step % 500 == 0:
+                    print(step, round(recent.item() / 500, 4), f"{time.time() - began:.0f} s", flush=True)
+                    recent.zero_()
+                if step >= total:
+                    break
+
+    def step(self, batch: Batch, done: float) -> Tensor:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
+        with self.data.autocast():
+            out = self.model(batch.ids, batch.segments, batch.mask)
+            matched = self.match(out.hidden) if self.teacher else out.hidden
+        loss = label_loss(out, batch)
+        if self.teacher:
+            with torch.no_grad(), self.data.autocast():
+                wise = self.teacher(batch.ids, batch.segments, batch.mask)
+            loss = teacher_loss(out, wise, batch, matched) + self.options.labels * loss
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss.detach()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("role", choices=("teacher", "student"))
+    parser.add_argument("data", type=Path)
+    parser.add_argument("base", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--teacher", type=Path)
+    parser.add_argument("--epochs", type=float, default=2)
+    parser.add_argument("--rate", type=float, default=5e-5)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
+    parser.add_argument(
+        "--seconds", type=float, default=1200, help="the schedule is shortened to end in this time"
+    )
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=0, help="use so many rows only, to try things out")
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    began = time.time()
+    data = Dataset(options.data, options.device, options.limit)
+    print(
+        f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True
+    )
+    trainer = Trainer(load(options.role, options.base, options.dropout), data, options)
+    trainer.run()
+    trainer.model.eval()
+    save(trainer.model, options.output)
+    print(json.dumps(measure(trainer.model, data), indent=1), flush=True)
+
+
+if __name__ == "__main__":
+    main()
