@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
-from itertools import groupby
 from urllib.parse import unquote
 
 from chapterverse.ingest.composer import Composer, Piece, clean
@@ -50,9 +49,14 @@ class Passage:
     def rendered(self) -> list[Piece]:
         """Text and page marks, with neighbouring texts joined so that the composer sees whole words."""
         result: list[Piece] = []
-        for is_page, run in groupby((self.marker, *self.pieces), lambda piece: isinstance(piece, Page)):
-            result += [piece for piece in run if isinstance(piece, Page)] if is_page else ["".join(map(str, run))]
-        return result
+        texts: list[str] = []
+        for piece in (self.marker, *self.pieces):
+            if isinstance(piece, Page):
+                result += ["".join(texts), piece]
+                texts.clear()
+            else:
+                texts.append(str(piece))
+        return [*result, "".join(texts)]
 
     def write(self, composer: Composer, level: int | None = None) -> None:
         """Tell the composer; a table of contents may decide a heading's `level`, and no outline shows "[1]"."""
