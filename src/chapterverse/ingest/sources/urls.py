@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import httpx2
 
 from chapterverse.ingest.formats import html
@@ -12,6 +14,7 @@ _MAX_LENGTH = 2000
 _INDEX_PAGES = ("index.html", "index.htm")
 
 
+@lru_cache(maxsize=50_000)  # a site's navigation is on each of its pages
 def normal(address: str) -> str | None:
     """The one spelling of a page's address, without its fragment; None if it is none that can be read."""
     try:
