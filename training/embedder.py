@@ -146,9 +146,7 @@ class Table(nn.Module):
         rows = []
         with torch.no_grad():
             for part in tokens.split(2048):
-                ids = torch.stack([torch.full_like(part, CLS), part, torch.full_like(part, SEP)], 1).to(
-                    device
-                )
+                ids = torch.stack([torch.full_like(part, CLS), part, torch.full_like(part, SEP)], 1).to(device)
                 rows.append(teacher(ids, torch.ones_like(ids, dtype=torch.bool)).cpu())
         table = torch.cat(rows)
         table -= table.mean(0)
@@ -232,9 +230,7 @@ def _imitate(
     with torch.no_grad():
         tq, tp = teacher(*queries), teacher(*passages)
         wanted = torch.log_softmax(tq @ tp.T / TEMPERATURE, -1)
-    loss = F.kl_div(
-        torch.log_softmax(q @ p.T / TEMPERATURE, -1), wanted, log_target=True, reduction="batchmean"
-    )
+    loss = F.kl_div(torch.log_softmax(q @ p.T / TEMPERATURE, -1), wanted, log_target=True, reduction="batchmean")
     if q.shape[-1] == tq.shape[-1]:
         loss = loss + 4 * (2 - (q * tq).sum(-1).mean() - (p * tp).sum(-1).mean())
     return loss
@@ -301,9 +297,7 @@ def main() -> None:
     kept = [i for i, group in enumerate(pairs.groups) if zlib.crc32(group.encode()) % 25]
     test, learn = pairs.take(held), pairs.take(kept)
     others = random.Random(2).sample(learn.passages, min(8000, len(learn.passages)))
-    print(
-        f"{len(learn.queries)} pairs, {len(test.queries)} held out, {time.time() - started:.0f} s", flush=True
-    )
+    print(f"{len(learn.queries)} pairs, {len(test.queries)} held out, {time.time() - started:.0f} s", flush=True)
     base = load_file(options.bases / "student.safetensors")
     teacher = Encoder(base, tuple(range(6))).to(device).eval()
     report = {"base": evaluate(teacher, test, others, device)}
