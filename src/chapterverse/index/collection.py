@@ -1,0 +1,229 @@
+"""Generations of an index in one collection: the reader and the writer that both stores share.
+
+A writer adds points of generation g+1 and marks what they replace as having died in it; readers of g notice neither.
+Publishing g+1 is one atomic step of the store's own. What died by then is deleted afterwards, when nobody reads it any
+more; what a writer that failed left behind is undone before the next one starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError
+from chapterverse.index.points import (
+    RawPoint,
+    Where,
+    all_of,
+    both,
+    chunk_point,
+    document_of,
+    document_points,
+    entry_of,
+    is_within,
+    tagged,
+    visible_in,
+    where_of,
+)
+from chapterverse.types import (
+    Document,
+    Entry,
+    Filter,
+    Hit,
+    IndexRecord,
+    IndexStats,
+    Point,
+    SourceRecord,
+    SparseVector,
+)
+
+_PAGE = 256  # points per scroll
+
+
+class Collection(Protocol):
+    """A Qdrant collection, in the process or on a server. Reads see the generation that they name."""
+
+    async def upsert(self, points: Sequence[RawPoint]) -> None: ...
+
+    async def set_payload(self, where: Where, payload: dict[str, int]) -> None: ...
+
+    async def query(
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+    ) -> list[RawPoint]: ...
+
+    async def scroll(
+        self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
+    ) -> tuple[list[RawPoint], str | None]:
+        """Some points, and where to go on, if there is more; with these fields, or all of them if none is named."""
+        ...
+
+    async def count(self, generation: int, where: Where) -> int: ...
+
+    async def size_bytes(self) -> int | None: ...
+
+
+class GenerationReader:
+    """A `Reader` of one generation of a collection."""
+
+    def __init__(
+        self, collection: Collection, record: IndexRecord, generation: int, release: Callable[[], Awaitable[None]]
+    ) -> None:
+        self.record = record
+        self._collection = collection
+        self._generation = generation
+        self._release = release
+        self._open = True
+
+    async def search_dense(
+        self, vector: Sequence[float], where: Filter | None, limit: int, *, with_vectors: bool = False
+    ) -> list[Hit]:
+        _check_dimensions(vector, self.record)
+        return await self._search(vector, where, limit, with_vectors)
+
+    async def search_lexical(
+        self, terms: SparseVector, where: Filter | None, limit: int, *, with_vectors: bool = False
+    ) -> list[Hit]:
+        if not terms.indices:
+            return []
+        return await self._search(terms, where, limit, with_vectors)
+
+    async def _search(
+        self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int, with_vectors: bool
+    ) -> list[Hit]:
+        found = await self._collection.query(self._generation, vector, where_of(where), limit, with_vectors)
+        return [Hit(entry_of(point.payload), point.score, point.dense) for point in found]
+
+    async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
+        found = {
+            point.payload["chunk_id"]: entry_of(point.payload)
+            for start in range(0, len(chunk_ids), _PAGE)
+            async for point in self._scroll(all_of(tagged("chunk", *chunk_ids[start : start + _PAGE])))
+        }
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+    async def window(self, file_id: str, first: int, last: int) -> list[Entry]:
+        where = all_of(tagged("kind", "chunk"), tagged("file", file_id), is_within("ordinal", gte=first, lte=last))
+        entries = [entry_of(point.payload) async for point in self._scroll(where)]
+        return sorted(entries, key=lambda entry: entry.ordinal)
+
+    async def points(self, where: Filter | None = None) -> AsyncIterator[Point]:
+        async for point in self._scroll(both(all_of(tagged("kind", "chunk")), where_of(where)), with_vectors=True):
+            yield Point(entry_of(point.payload), point.dense or (), point.terms or SparseVector((), ()))
+
+    async def document(self, file_id: str) -> Document:
+        where = all_of(tagged("kind", "document", "part"), tagged("file", file_id))
+        payloads = [point.payload async for point in self._scroll(where)]
+        if not payloads:
+            raise AstRagIndexError(f"The index '{self.record.id}' holds no file '{file_id}'.")
+        try:
+            return document_of(payloads)
+        except ValueError as error:
+            message = f"The file '{file_id}' in the index '{self.record.id}' is damaged: build the index again."
+            raise AstRagIndexError(message, cause=error) from error
+
+    async def sources(self) -> list[SourceRecord]:
+        scroll = self._scroll(all_of(tagged("kind", "document")), fields=["source"])
+        found = [SourceRecord(**point.payload["source"]) async for point in scroll]
+        return sorted(found, key=lambda source: source.file_id)
+
+    async def stats(self) -> IndexStats:
+        return IndexStats(
+            chunks=await self._collection.count(self._generation, all_of(tagged("kind", "chunk"))),
+            sources=await self._collection.count(self._generation, all_of(tagged("kind", "document"))),
+            size_bytes=await self._collection.size_bytes(),
+        )
+
+    async def _scroll(
+        self, where: Where, *, fields: Sequence[str] = (), with_vectors: bool = False
+    ) -> AsyncIterator[RawPoint]:
+        offset: str | None = None
+        while True:
+            found, offset = await self._collection.scroll(self._generation, where, _PAGE, offset, fields, with_vectors)
+            for point in found:
+                yield point
+            if offset is None:
+                return
+
+    async def close(self) -> None:
+        if self._open:
+            self._open = False
+            await self._release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class GenerationWriter:
+    """A `Writer` of the generation after `base`; a base of 0 is a collection with nothing in it yet."""
+
+    def __init__(
+        self,
+        collection: Collection,
+        record: IndexRecord,
+        base: int,
+        *,
+        publish: Callable[[IndexRecord], Awaitable[None]],
+        discard: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._collection = collection
+        self._record = record
+        self._base = base
+        self._publish = publish
+        self._discard = discard
+        self._open = True
+
+    async def put(self, points: Sequence[Point]) -> None:
+        for point in points:
+            _check_dimensions(point.dense, self._record)
+        await self.remove(chunk_ids=[point.entry.chunk.id for point in points])
+        await self._collection.upsert([chunk_point(point, self._base + 1) for point in points])
+
+    async def put_document(self, document: Document, source: SourceRecord) -> None:
+        await self._bury(all_of(tagged("kind", "document", "part"), tagged("file", document.file_id)))
+        for part in document_points(document, source, self._base + 1):
+            await self._collection.upsert([part])
+
+    async def remove(self, *, file_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> None:
+        for name, values in (("file", file_ids), ("chunk", chunk_ids)):
+            for start in range(0, len(values), _PAGE):
+                await self._bury(all_of(tagged(name, *values[start : start + _PAGE])))
+
+    async def _bury(self, where: Where) -> None:
+        if self._base:
+            await self._collection.set_payload(both(where, visible_in(self._base)), {"died": self._base + 1})
+
+    async def commit(self, record: IndexRecord) -> None:
+        if not self._open:
+            raise AstRagIndexError(f"The writer of the index '{self._record.id}' is closed.")
+        await self._publish(record)
+        self._open = False
+
+    async def abort(self) -> None:
+        if self._open:
+            self._open = False
+            await self._discard()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.abort()
+
+
+def _check_dimensions(vector: Sequence[float], record: IndexRecord) -> None:
+    made_with = record.embedding
+    if len(vector) != made_with.dimensions:
+        raise AstRagEmbeddingCapabilityError(
+            f"The index '{record.id}' was built with {made_with.provider}:{made_with.model} "
+            f"({made_with.dimensions} dimensions), but this vector has {len(vector)}. "
+            "Use that model, or build the index again with the new one.",
+            details={"expected": made_with.dimensions, "got": len(vector)},
+        )

@@ -1,0 +1,279 @@
+"""The embedded store: every index a folder with Qdrant's engine in it, opened by one process at a time.
+
+    root/<index id>/manifest.json       the current collection and generation: replacing this file is the commit
+                    lock, holder.json   held while a process has the index open, and by whom
+                    c-<token>/          a collection; any that the manifest does not name is left over from a crash
+
+A process may be killed at any moment. Before the manifest is replaced the old generation is current, and opening the
+index undoes the rest; after it the new one is, and opening the index deletes what the old one alone needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import platformdirs
+
+from chapterverse.errors import AstRagIndexError, StoreUnreachableError
+from chapterverse.index.collection import GenerationReader, GenerationWriter
+from chapterverse.index.folder import MANIFEST, IndexFolder, abandoned
+from chapterverse.index.manifest import Manifest, check_index_id, read_manifest, write_manifest
+from chapterverse.index.shard import Shard
+from chapterverse.types import IndexRecord
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def default_root() -> Path:
+    """Where indexes are kept unless a path is given."""
+    return platformdirs.user_data_path("chapterverse", appauthor=False) / "indexes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """What readers get when they come now."""
+
+    manifest: Manifest
+    shard: Shard
+
+
+@dataclass(slots=True)
+class _Held:
+    """An index that this process holds."""
+
+    folder: IndexFolder
+    current: _Current | None = None
+    """None before the first commit, and after a deletion."""
+    retired: list[Shard] = field(default_factory=list)
+    """Collections that are no longer current but still being read."""
+    readers: Counter[tuple[Shard, int]] = field(default_factory=Counter)
+    """How many readers each generation of each collection has."""
+    writing: bool = False
+
+
+class EdgeStore:
+    """A `Store` in this process. Its state changes under one lock, in worker threads; the event loop never waits."""
+
+    def __init__(self, root: Path | None = None, *, url: str | None = None, threads: int = 4) -> None:
+        self.root = root or default_root()
+        self._url = url
+        self._held: dict[str, _Held] = {}
+        self._mutex = threading.Lock()
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="chapterverse-index")
+
+    async def indexes(self) -> list[str]:
+        return await self._run(self._indexes)
+
+    async def record(self, index: str) -> IndexRecord:
+        return (await self._run(self._manifest, index)).record
+
+    async def reader(self, index: str) -> GenerationReader:
+        return await self._run(self._reader, index)
+
+    async def create(self, record: IndexRecord) -> GenerationWriter:
+        return await self._run(self._create, record)
+
+    async def update(self, index: str) -> GenerationWriter:
+        return await self._run(self._update, index)
+
+    async def delete(self, index: str) -> None:
+        await self._run(self._delete, index)
+
+    async def announce(self, url: str) -> None:
+        """Tell processes that find an index in use where this one serves it."""
+        await self._run(self._announce, url)
+
+    async def close(self) -> None:
+        await self._run(self._close)
+        self._executor.shutdown(wait=False)
+
+    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        work = partial(self._guard, partial(call, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def _guard(self, call: Callable[[], T]) -> T:
+        try:
+            with self._mutex:
+                return call()
+        except OSError as error:
+            raise StoreUnreachableError(f"The index folder {self.root} cannot be used: {error}", cause=error) from error
+
+    def _indexes(self) -> list[str]:
+        return sorted(path.parent.name for path in self.root.glob(f"*/{MANIFEST}"))
+
+    def _manifest(self, index: str) -> Manifest:
+        check_index_id(index)
+        return read_manifest(index, self.root / index / MANIFEST)
+
+    def _reader(self, index: str) -> GenerationReader:
+        held, current = self._known(index)
+        key = (current.shard, current.manifest.generation)
+        held.readers[key] += 1
+
+        def release() -> None:
+            held.readers[key] -= 1
+            self._tidy(held)
+
+        return GenerationReader(
+            current.shard, current.manifest.record, current.manifest.generation, lambda: self._run(release)
+        )
+
+    def _create(self, record: IndexRecord) -> GenerationWriter:
+        self._sweep()
+        held = self._hold(record.id)
+        self._claim(held)
+        name = uuid.uuid4().hex
+        try:
+            shard = Shard.create(held.folder.collection(name), record.embedding.dimensions, self._executor)
+        except BaseException:
+            self._unclaim(held)
+            raise
+
+        def publish(final: IndexRecord) -> None:
+            shard.flush()
+            old = held.current
+            self._switch(held, Manifest(final, name, 1), shard)
+            if old:
+                held.retired.append(old.shard)
+            self._unclaim(held)
+
+        def discard() -> None:
+            if held.current is None or held.current.shard is not shard:
+                shard.destroy()
+            self._unclaim(held)
+
+        return self._writer(shard, record, 0, publish, discard)
+
+    def _update(self, index: str) -> GenerationWriter:
+        held, current = self._known(index)
+        self._claim(held)
+        base, shard = current.manifest, current.shard
+        shard.unsettle()
+
+        def publish(final: IndexRecord) -> None:
+            shard.flush()
+            self._switch(held, Manifest(final, base.collection, base.generation + 1), shard)
+            self._unclaim(held)
+
+        def discard() -> None:
+            shard.undo_after(held.current.manifest.generation if held.current else base.generation)
+            self._unclaim(held)
+
+        return self._writer(shard, base.record, base.generation, publish, discard)
+
+    def _writer(
+        self,
+        shard: Shard,
+        record: IndexRecord,
+        base: int,
+        publish: Callable[[IndexRecord], None],
+        discard: Callable[[], None],
+    ) -> GenerationWriter:
+        return GenerationWriter(
+            shard,
+            record,
+            base,
+            publish=lambda final: self._run(publish, final),
+            discard=lambda: self._run(discard),
+        )
+
+    def _switch(self, held: _Held, manifest: Manifest, shard: Shard) -> None:
+        """The commit: before it the old generation is current, after it the new one."""
+        write_manifest(manifest, held.folder.manifest)
+        held.current = _Current(manifest, shard)
+
+    def _delete(self, index: str) -> None:
+        held, current = self._known(index)
+        self._claim(held)
+        held.folder.manifest.unlink()
+        held.current = None
+        held.retired.append(current.shard)
+        self._unclaim(held)
+
+    def _known(self, index: str) -> tuple[_Held, _Current]:
+        """An index that has been committed, held for this process."""
+        self._manifest(index)
+        held = self._hold(index)
+        assert held.current is not None
+        return held, held.current
+
+    def _hold(self, index: str) -> _Held:
+        """Take the index for this process and bring it to its current generation, unless that has been done."""
+        check_index_id(index)
+        if index in self._held:
+            return self._held[index]
+        held = _Held(IndexFolder(index, self.root / index, self._url))
+        try:
+            held.current = self._load(held.folder)
+            held.folder.remove_collections(but=held.current.manifest.collection if held.current else None)
+        except BaseException:
+            held.folder.release()
+            raise
+        self._held[index] = held
+        return held
+
+    def _load(self, folder: IndexFolder) -> _Current | None:
+        if not folder.manifest.exists():
+            return None
+        manifest = read_manifest(folder.index, folder.manifest)
+        shard = Shard.load(folder.index, folder.collection(manifest.collection), self._executor)
+        shard.undo_after(manifest.generation)
+        shard.settle_at(manifest.generation)
+        shard.compact()
+        return _Current(manifest, shard)
+
+    def _claim(self, held: _Held) -> None:
+        if held.writing:
+            message = f"The index '{held.folder.index}' is being written already: try again when that is done."
+            raise AstRagIndexError(message, details={"reason": "locked"}, retryable=True)
+        held.writing = True
+
+    def _unclaim(self, held: _Held) -> None:
+        held.writing = False
+        self._tidy(held)
+
+    def _tidy(self, held: _Held) -> None:
+        """Delete what nobody reads any more; an index that was deleted, or never committed, leaves no folder."""
+        reading = {key for key, count in held.readers.items() if count}
+        for shard in [shard for shard in held.retired if not any(read is shard for read, _ in reading)]:
+            held.retired.remove(shard)
+            shard.destroy()
+        current = held.current
+        if current and not held.writing:
+            generations = {generation for shard, generation in reading if shard is current.shard}
+            if generations <= {current.manifest.generation}:
+                current.shard.settle_at(current.manifest.generation)
+        if not (current or held.writing or held.retired):
+            del self._held[held.folder.index]
+            held.folder.remove()
+
+    def _sweep(self) -> None:
+        """Remove what first builds that crashed have left."""
+        for index in abandoned(self.root):
+            if index not in self._held:
+                try:
+                    self._tidy(self._hold(index))
+                except AstRagIndexError:
+                    continue  # another process is building it right now
+
+    def _announce(self, url: str) -> None:
+        self._url = url
+        for held in self._held.values():
+            held.folder.announce(url)
+
+    def _close(self) -> None:
+        for held in self._held.values():
+            for shard in [*held.retired, *([held.current.shard] if held.current else [])]:
+                shard.close()
+            held.folder.release()
+        self._held.clear()

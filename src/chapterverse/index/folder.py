@@ -1,0 +1,107 @@
+"""An embedded index's folder: who holds it, and what in it is ours to remove."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from chapterverse.errors import AstRagIndexError
+from chapterverse.index.manifest import replace_file
+from chapterverse.types import to_dict
+
+MANIFEST = "manifest.json"
+_LOCK = "lock"
+_HOLDER = "holder.json"
+_COLLECTION = "c-"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that has an embedded index open; with an address when it serves others."""
+
+    pid: int
+    command: str
+    since: str
+    url: str | None = None
+
+
+class IndexFolder:
+    """Holds an index's folder for this process; the system lets go of it when the process dies, however it dies."""
+
+    def __init__(self, index: str, path: Path, url: str | None) -> None:
+        self.index = index
+        self.path = path
+        if path.exists() and not (path / _LOCK).exists() and any(path.iterdir()):
+            raise AstRagIndexError(f"{path} is in the way: it is not empty, and it is not an index.")
+        path.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(path / _LOCK, timeout=0, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise _locked(index, read_holder(path)) from error
+        self.announce(url)
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / MANIFEST
+
+    def collection(self, name: str) -> Path:
+        return self.path / f"{_COLLECTION}{name}"
+
+    def announce(self, url: str | None) -> None:
+        """Tell others who holds the folder, and where it is served."""
+        # Not the whole command line: it may hold a key.
+        command = " ".join([Path(sys.argv[0]).name, *(word for word in sys.argv[1:2] if word.isalpha())])
+        holder = Holder(os.getpid(), command, datetime.now(UTC).isoformat(timespec="seconds"), url)
+        replace_file(self.path / _HOLDER, json.dumps(to_dict(holder)))
+
+    def remove_collections(self, *, but: str | None) -> None:
+        """Remove all collections but one: what a crash has left behind."""
+        for path in self.path.glob(f"{_COLLECTION}*"):
+            if but is None or path != self.collection(but):
+                shutil.rmtree(path)
+
+    def release(self) -> None:
+        (self.path / _HOLDER).unlink(missing_ok=True)
+        self._lock.release()
+
+    def remove(self) -> None:
+        """Remove what is ours, and the folder itself unless somebody has put other things into it."""
+        self.remove_collections(but=None)
+        for name in (MANIFEST, _HOLDER, _LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        self._lock.release()
+        with suppress(OSError):
+            self.path.rmdir()
+
+
+def abandoned(root: Path) -> list[str]:
+    """The ids of indexes whose first build has not been committed: under way, or crashed."""
+    return [path.parent.name for path in root.glob(f"*/{_LOCK}") if not (path.parent / MANIFEST).exists()]
+
+
+def read_holder(folder: Path) -> Holder | None:
+    """Who holds an index's folder, as far as that has been written down."""
+    try:
+        return Holder(**json.loads((folder / _HOLDER).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _locked(index: str, holder: Holder | None) -> AstRagIndexError:
+    who = f"process {holder.pid} ({holder.command}) since {holder.since}" if holder else "another process"
+    at = f", which serves it at {holder.url}" if holder and holder.url else ""
+    return AstRagIndexError(
+        f"The index '{index}' is in use by {who}{at}. An embedded index belongs to one process at a time: "
+        "ask that process, stop it, or keep the index on a Qdrant server (set QDRANT_URL).",
+        details={"reason": "locked", "holder": to_dict(holder) if holder else None},
+        retryable=True,
+    )

@@ -1,0 +1,137 @@
+"""The manifest: which collection and generation an index is at, and what it says of itself.
+
+The embedded store keeps the manifest in a file that is only ever replaced whole, the server store in a point of the
+collection itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.types import EmbeddingModel, IndexRecord, to_dict
+
+SCHEMA_VERSION = 1
+
+_INDEX_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Where the current generation of an index is, and its record."""
+
+    record: IndexRecord
+    collection: str
+    generation: int
+
+
+def check_index_id(index: str) -> None:
+    """Index ids become file and collection names."""
+    if not _INDEX_ID.fullmatch(index):
+        raise AstRagValidationError(
+            f"'{index}' cannot be an index id: use up to 100 lower-case letters, digits, '-' and '_'."
+        )
+
+
+def unknown_index(index: str) -> AstRagIndexError:
+    return AstRagIndexError(f"There is no index '{index}'.", details={"reason": "unknown", "index": index})
+
+
+def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
+    """The manifest as it is stored, under the names of the index record's contract."""
+    record = manifest.record
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "collection": manifest.collection,
+        "generation": manifest.generation,
+        "indexId": record.id,
+        "indexName": record.name,
+        "createdAt": record.created_at,
+        "updatedAt": record.updated_at,
+        "embedding": to_dict(record.embedding),
+        "chunking": dict(record.chunking),
+        "retrievalDefaults": dict(record.retrieval_defaults),
+        "sourceConfig": dict(record.source_config),
+        "sync": dict(record.sync),
+        "profile": dict(record.profile),
+        "averageLength": record.average_length,
+    }
+
+
+def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
+    """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged."""
+    version = data.get("schemaVersion")
+    if isinstance(version, int) and version != SCHEMA_VERSION:
+        hint = "update Chapterverse" if version > SCHEMA_VERSION else "build it again"
+        raise AstRagIndexError(
+            f"The index '{index}' has schema version {version}, and this is the Chapterverse of version "
+            f"{SCHEMA_VERSION}: {hint}.",
+            details={"reason": "schema", "found": version, "expected": SCHEMA_VERSION},
+        )
+    try:
+        record = IndexRecord(
+            id=data["indexId"],
+            name=data["indexName"],
+            created_at=data["createdAt"],
+            updated_at=data["updatedAt"],
+            embedding=EmbeddingModel(**data["embedding"]),
+            chunking=data["chunking"],
+            retrieval_defaults=data["retrievalDefaults"],
+            source_config=data["sourceConfig"],
+            sync=data["sync"],
+            profile=data["profile"],
+            average_length=data["averageLength"],
+        )
+        return Manifest(record, data["collection"], data["generation"])
+    except (KeyError, TypeError) as error:
+        raise _damaged(index, error) from error
+
+
+def read_manifest(index: str, path: Path) -> Manifest:
+    """The manifest in a file; raises `AstRagIndexError` if there is none or it cannot be understood."""
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise unknown_index(index) from error
+    except ValueError as error:
+        raise _damaged(index, error) from error
+    if not isinstance(data, dict):
+        raise _damaged(index, None)
+    return manifest_from_json(index, data)
+
+
+def write_manifest(manifest: Manifest, path: Path) -> None:
+    """Replace the manifest in one step that survives a crash of the machine."""
+    replace_file(path, json.dumps(manifest_to_json(manifest), indent=1, ensure_ascii=False))
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that it is, at any moment, the old one or the whole new one."""
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make renames in a directory durable, where the platform can."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _damaged(index: str, cause: Exception | None) -> AstRagIndexError:
+    message = f"The manifest of the index '{index}' is damaged: delete the index and build it again."
+    return AstRagIndexError(message, details={"reason": "corrupt"}, cause=cause)

@@ -1,0 +1,269 @@
+"""One embedded collection: a Qdrant Edge shard in a folder, behind the same calls as a collection on a server."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import qdrant_edge as qdrant
+
+from chapterverse.errors import AstRagIndexError, RetrievalError
+from chapterverse.index.points import (
+    DENSE,
+    PAYLOAD_INDEXES,
+    TERMS,
+    Condition,
+    RawPoint,
+    Where,
+    all_of,
+    born_after,
+    both,
+    dead_in,
+    dies_after,
+    tagged,
+    visible_in,
+)
+from chapterverse.types import SparseVector
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# The engine holds the interpreter's lock while it works: small batches keep an event loop beside it responsive.
+_BATCH = 64
+
+# Exact search takes 7 ms at 100,000 chunks of 384 dimensions; building a graph would stop the process for minutes.
+_NEVER_KB = 10**9
+
+_SCHEMAS = {"keyword": qdrant.PayloadSchemaType.Keyword, "integer": qdrant.PayloadSchemaType.Integer}
+
+
+class Shard:
+    """A `Collection` in this process. Calls are serialised: the engine would not run two at once anyway."""
+
+    def __init__(self, path: Path, engine: qdrant.EdgeShard, executor: Executor) -> None:
+        self.path = path
+        self._unsettled = True
+        """Whether points of more than one generation may be there, so that reads must choose."""
+        self._counts_dead = False
+        """Whether the engine's term statistics still count points that were deleted since it was loaded."""
+        self._engine = engine
+        self._executor = executor
+        self._lock = threading.Lock()
+
+    @classmethod
+    def create(cls, path: Path, dimensions: int, executor: Executor) -> Shard:
+        path.mkdir(parents=True)
+        config = qdrant.EdgeConfig(
+            vectors={
+                DENSE: qdrant.EdgeVectorParams(
+                    size=dimensions,
+                    distance=qdrant.Distance.Cosine,
+                    datatype=qdrant.VectorStorageDatatype.Float16,
+                )
+            },
+            sparse_vectors={TERMS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
+            optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=_NEVER_KB),
+        )
+        with _engine_errors():
+            engine = qdrant.EdgeShard.create(str(path), config)
+            for field, schema in PAYLOAD_INDEXES.items():
+                engine.update(qdrant.UpdateOperation.create_field_index(field, _SCHEMAS[schema]))
+        return cls(path, engine, executor)
+
+    @classmethod
+    def load(cls, index: str, path: Path, executor: Executor) -> Shard:
+        try:
+            with _engine_errors():
+                engine = qdrant.EdgeShard.load(str(path))
+        except RetrievalError as error:
+            raise AstRagIndexError(
+                f"The index '{index}' is damaged: delete it and build it again.",
+                details={"reason": "corrupt"},
+                cause=error.cause,
+            ) from error
+        return cls(path, engine, executor)
+
+    async def upsert(self, points: Sequence[RawPoint]) -> None:
+        for start in range(0, len(points), _BATCH):
+            batch = [_to_engine(point) for point in points[start : start + _BATCH]]
+            await self._run(self._update, qdrant.UpdateOperation.upsert_points(batch))
+
+    async def set_payload(self, where: Where, payload: dict[str, int]) -> None:
+        operation = qdrant.UpdateOperation.set_payload_by_filter(engine_filter(where), payload)
+        await self._run(self._update, operation)
+
+    async def query(
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+    ) -> list[RawPoint]:
+        return await self._run(self._query, generation, vector, where, limit, with_vectors)
+
+    async def scroll(
+        self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
+    ) -> tuple[list[RawPoint], str | None]:
+        return await self._run(self._scroll, generation, where, limit, offset, fields, with_vectors)
+
+    async def count(self, generation: int, where: Where) -> int:
+        return await self._run(self._count, generation, where)
+
+    async def size_bytes(self) -> int:
+        return await self._run(self._size)
+
+    def unsettle(self) -> None:
+        """From now on there may be points of more than one generation."""
+        with self._lock:
+            self._unsettled = True
+
+    def undo_after(self, generation: int) -> None:
+        """Forget what a writer of a later generation has done."""
+        self._delete(born_after(generation))
+        revive = qdrant.UpdateOperation.delete_payload_by_filter(engine_filter(dies_after(generation)), ["died"])
+        self._update(revive)
+
+    def settle_at(self, generation: int) -> None:
+        """Delete what only readers of earlier generations could see; there must be none left."""
+        if self._unsettled:
+            self._delete(dead_in(generation))
+            with self._lock:
+                self._unsettled = False
+
+    def compact(self) -> None:
+        """Give back the space of deleted points, if they are many."""
+        with self._lock, _engine_errors():
+            self._engine.optimize()
+
+    def flush(self) -> None:
+        """Make everything written so far durable."""
+        with self._lock, _engine_errors():
+            self._engine.flush()
+
+    def close(self) -> None:
+        with self._lock, _engine_errors():
+            self._engine.flush()
+            self._engine.close()
+
+    def destroy(self) -> None:
+        """Close the collection and remove its folder."""
+        with self._lock, _engine_errors():
+            self._engine.close()
+        shutil.rmtree(self.path)
+
+    def _update(self, operation: qdrant.UpdateOperation) -> None:
+        with self._lock, _engine_errors():
+            self._engine.update(operation)
+
+    def _delete(self, where: Where) -> None:
+        with self._lock, _engine_errors():
+            dead = engine_filter(where)
+            if self._engine.count(qdrant.CountRequest(filter=dead)):
+                self._engine.update(qdrant.UpdateOperation.delete_points_by_filter(dead))
+                self._counts_dead = True
+
+    def _query(
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+    ) -> list[RawPoint]:
+        with self._lock, _engine_errors():
+            is_lexical = isinstance(vector, SparseVector)
+            request = qdrant.QueryRequest(
+                limit=limit,
+                query=qdrant.Query.Nearest(_to_engine_vector(vector), using=TERMS if is_lexical else DENSE),
+                filter=engine_filter(self._visible(generation, where)),
+                params=self._term_statistics(generation) if is_lexical else None,
+                with_payload=True,
+                with_vector=[DENSE] if with_vectors else False,
+            )
+            return [_from_engine(point, point.score) for point in self._engine.query(request)]
+
+    def _term_statistics(self, generation: int) -> qdrant.SearchParams | None:
+        """Count terms among the visible chunks only; the engine's own statistics are faster, while they are right."""
+        if not (self._counts_dead or self._unsettled):
+            return None
+        corpus = engine_filter(self._visible(generation, all_of(tagged("kind", "chunk"))))
+        return qdrant.SearchParams(idf=qdrant.IdfParams(corpus=corpus))
+
+    def _scroll(
+        self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
+    ) -> tuple[list[RawPoint], str | None]:
+        with self._lock, _engine_errors():
+            request = qdrant.ScrollRequest(
+                offset=offset,
+                limit=limit,
+                filter=engine_filter(self._visible(generation, where)),
+                with_payload=list(fields) or True,
+                with_vector=with_vectors,
+            )
+            found, following = self._engine.scroll(request)
+        return [_from_engine(point) for point in found], None if following is None else str(following)
+
+    def _count(self, generation: int, where: Where) -> int:
+        with self._lock, _engine_errors():
+            request = qdrant.CountRequest(filter=engine_filter(self._visible(generation, where)))
+            return self._engine.count(request)
+
+    def _visible(self, generation: int, where: Where) -> Where:
+        return both(where, visible_in(generation)) if self._unsettled else where
+
+    def _size(self) -> int:
+        """What the files occupy: the engine allots far more than it fills."""
+        return sum(getattr(stat, "st_blocks", 0) * 512 or stat.st_size for stat in map(Path.stat, self.path.rglob("*")))
+
+    async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, partial(call, *args, **kwargs))
+
+
+def engine_filter(where: Where) -> qdrant.Filter:
+    """A filter in the engine's own type."""
+    return qdrant.Filter(
+        must=[_condition(item) for item in where.get("must", ())],
+        must_not=[_condition(item) for item in where.get("must_not", ())],
+    )
+
+
+def _condition(condition: Condition) -> qdrant.FieldCondition:
+    if "range" in condition:
+        return qdrant.FieldCondition(condition["key"], range=qdrant.RangeFloat(**condition["range"]))
+    return qdrant.FieldCondition(condition["key"], match=qdrant.MatchAny(condition["match"]["any"]))
+
+
+def _to_engine(point: RawPoint) -> qdrant.Point:
+    vectors: dict[str, Any] = {}
+    if point.dense is not None:
+        vectors[DENSE] = _to_engine_vector(point.dense)
+    if point.terms is not None:
+        vectors[TERMS] = _to_engine_vector(point.terms)
+    return qdrant.Point(point.id, vectors, point.payload)
+
+
+def _from_engine(point: qdrant.ScoredPoint | qdrant.Record, score: float = 0.0) -> RawPoint:
+    vectors: dict[str, Any] = point.vector if isinstance(point.vector, dict) else {}
+    terms = vectors.get(TERMS)
+    return RawPoint(
+        id=str(point.id),
+        payload=point.payload or {},
+        dense=vectors.get(DENSE),
+        terms=SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None,
+        score=score,
+    )
+
+
+def _to_engine_vector(vector: Sequence[float] | SparseVector) -> list[float] | qdrant.SparseVector:
+    if isinstance(vector, SparseVector):
+        return qdrant.SparseVector(list(vector.indices), list(vector.values))
+    return list(vector)
+
+
+@contextmanager
+def _engine_errors() -> Iterator[None]:
+    """The engine raises bare exceptions, and panics on damaged files: both become ours."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error) is Exception or type(error).__name__ == "PanicException":
+            raise RetrievalError(f"The embedded index engine failed: {error}", cause=error, retryable=False) from error
+        raise

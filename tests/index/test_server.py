@@ -1,0 +1,206 @@
+"""The server store over HTTP: against a stand-in on the embedded engine, and a real server if QDRANT_URL is set."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from chapterverse.errors import (
+    AstRagAuthError,
+    AstRagIndexError,
+    AstRagRetrievalError,
+    RetrievalError,
+    StoreUnreachableError,
+)
+from chapterverse.index.remote import ClusterSettings
+from chapterverse.index.server import ServerStore
+from tests.conformance.store import GARDEN, WHALE, StoreConformance
+from tests.index.books import build, points, record, texts
+from tests.index.standin import StandIn
+
+SERVERS = ["stand-in", *(["real"] if os.environ.get("QDRANT_URL") else [])]
+
+
+@pytest.fixture
+def standin(root: Path) -> Iterator[StandIn]:
+    standin = StandIn(root)
+    yield standin
+    standin.stop()
+
+
+@pytest.fixture(params=SERVERS)
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[ServerStore]:
+    if request.param == "real":
+        url, key = os.environ["QDRANT_URL"], os.environ.get("QDRANT_API_KEY")
+    else:
+        url, key = request.getfixturevalue("standin").url, None
+    store = ServerStore(url, key, grace=0.2, namespace=f"test-{uuid.uuid4().hex}")
+    yield store
+    for index in await store.indexes():
+        await store.delete(index)
+    await store.close()
+
+
+class TestServerStore(StoreConformance):
+    pass
+
+
+@pytest.fixture
+async def shelf(standin: StandIn) -> AsyncIterator[ServerStore]:
+    """A store with one index, that gives up soon."""
+    store = ServerStore(standin.url, grace=0.0, attempts=2, lease=2)
+    await build(store, WHALE)
+    yield store
+    await store.close()
+
+
+@pytest.mark.anyio
+class TestErrors:
+    async def test_nothing_listens(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        store = ServerStore(f"http://127.0.0.1:{port}", attempts=1)
+        with pytest.raises(ConnectionRefusedError, match="QDRANT_URL") as refused:
+            await store.indexes()
+        assert isinstance(refused.value, StoreUnreachableError)
+        assert refused.value.retryable
+        await store.close()
+
+    async def test_nothing_answers(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            store = ServerStore(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=1, attempts=1)
+            started = time.monotonic()
+            with pytest.raises(StoreUnreachableError, match="Timeout"):
+                await store.indexes()
+            assert time.monotonic() - started < 5
+            await store.close()
+
+    async def test_something_else_answers(self, httpserver: HTTPServer) -> None:
+        httpserver.expect_request("/").respond_with_data("welcome to my home page")
+        store = ServerStore(httpserver.url_for(""))
+        with pytest.raises(RetrievalError, match="not seem to be a Qdrant server"):
+            await store.indexes()
+        await store.close()
+
+    async def test_the_key(self, root: Path) -> None:
+        standin = StandIn(root, api_key="right")
+        for key in (None, "wrong"):
+            store = ServerStore(standin.url, key, attempts=1)
+            with pytest.raises(AstRagAuthError, match="QDRANT_API_KEY"):
+                await store.indexes()
+            await store.close()
+        store = ServerStore(standin.url, "right")
+        assert await store.indexes() == []
+        await store.close()
+        standin.stop()
+
+    async def test_a_server_that_is_too_old(self, root: Path) -> None:
+        standin = StandIn(root, version="1.9.7")
+        store = ServerStore(standin.url)
+        with pytest.raises(RetrievalError, match=r"version 1\.9\.7; 1\.10 or newer"):
+            await store.indexes()
+        await store.close()
+        standin.stop()
+
+    async def test_a_hiccup_is_retried(self, shelf: ServerStore, standin: StandIn) -> None:
+        standin.fail_next = [503]
+        assert (await shelf.record("shelf")).id == "shelf"
+        assert standin.fail_next == []
+
+    async def test_a_server_in_trouble(self, shelf: ServerStore, standin: StandIn) -> None:
+        standin.fail_next = [500, 500]
+        with pytest.raises(AstRagRetrievalError, match="answered 500") as failed:
+            await shelf.record("shelf")
+        assert failed.value.retryable
+        assert isinstance(failed.value.cause, UnexpectedResponse)
+
+    async def test_a_refused_request_is_not_repeated(self, shelf: ServerStore, standin: StandIn) -> None:
+        standin.requests.clear()
+        standin.fail_next = [422]
+        with pytest.raises(UnexpectedResponse) as failed:
+            await shelf.record("shelf")
+        assert isinstance(failed.value, RetrievalError)
+        assert (failed.value.status_code, failed.value.retryable) == (422, False)
+        assert len(standin.requests) == 1
+
+    async def test_a_collection_that_vanished_under_a_reader(self, shelf: ServerStore) -> None:
+        async with await shelf.reader("shelf") as reader:
+            await shelf.delete("shelf")
+            with pytest.raises(AstRagIndexError, match="any more"):
+                await reader.stats()
+
+    async def test_an_index_of_another_schema(self, shelf: ServerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("chapterverse.index.manifest.SCHEMA_VERSION", 0)
+        with pytest.raises(AstRagIndexError, match="update Chapterverse"):
+            await shelf.record("shelf")
+
+
+@pytest.mark.anyio
+class TestSharing:
+    async def test_cluster_settings_reach_the_server(self, standin: StandIn) -> None:
+        store = ServerStore(standin.url, cluster=ClusterSettings(6, 2, 1))
+        await build(store, GARDEN)
+        [created] = standin.created
+        assert created["shard_number"] == 6
+        assert created["replication_factor"] == 2
+        assert created["write_consistency_factor"] == 1
+        await store.close()
+
+    async def test_another_process_sees_a_commit_at_once(self, shelf: ServerStore, standin: StandIn) -> None:
+        other = ServerStore(standin.url)
+        async with await shelf.update("shelf") as writer:
+            await writer.put(points(GARDEN))
+            assert len(await texts(other)) == 4
+            await writer.commit(record())
+        assert len(await texts(other)) == 7
+        await other.close()
+
+    async def test_a_writer_that_died_is_undone_by_the_next(self, shelf: ServerStore, standin: StandIn) -> None:
+        other = ServerStore(standin.url, lease=2, grace=0.0)
+        dead = await other.update("shelf")
+        await dead.put(points(GARDEN))
+        await dead.remove(file_ids=[WHALE.file_id])
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            if "Lease" in repr(task):
+                task.cancel()
+        with pytest.raises(AstRagIndexError, match="is being written by process"):
+            await shelf.update("shelf")
+        await asyncio.sleep(3)
+        async with await shelf.update("shelf") as writer:
+            await writer.commit(record())
+        assert await texts(shelf) == {point.entry.chunk.text for point in points(WHALE)}
+        with pytest.raises(AstRagIndexError, match="taken over"):
+            await dead.commit(record())
+        await other.close()
+
+    async def test_a_slow_writer_keeps_its_lease(self, shelf: ServerStore) -> None:
+        async with await shelf.update("shelf") as writer:
+            await asyncio.sleep(3)
+            with pytest.raises(AstRagIndexError, match="is being written"):
+                await shelf.update("shelf")
+            await writer.put(points(GARDEN))
+            await writer.commit(record())
+        assert len(await texts(shelf)) == 7
+
+    async def test_an_update_of_an_index_that_was_built_anew_fails(self, shelf: ServerStore) -> None:
+        async with await shelf.update("shelf") as writer:
+            await build(shelf, GARDEN)
+            with pytest.raises(AstRagIndexError):
+                await writer.commit(record())
+        assert await texts(shelf) == {point.entry.chunk.text for point in points(GARDEN)}
+
+    async def test_builds_leave_one_collection(self, shelf: ServerStore, standin: StandIn) -> None:
+        writer = await shelf.create(record())
+        await writer.put(points(GARDEN))
+        await writer.abort()
+        await build(shelf, GARDEN)
+        assert len(standin.collections) == 1
