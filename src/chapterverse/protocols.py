@@ -225,6 +225,8 @@ class Capabilities:
     """The provider options that it understands, besides `dimensions`."""
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold its key; the first that is set counts."""
+    base_url_variable: str = ""
+    """The environment variable that may hold its address."""
     takes_other_models: bool = False
     """Whether a model that is not listed may be used, given its `dimensions`."""
     keeps: bool = False
