@@ -47,7 +47,7 @@ def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfi
     try:
         document = pdfium.PdfDocument(data, password=options.password)
     except pdfium.PdfiumError as error:
-        raise _refusal(error, options) from error
+        raise _refusal(data, error, options) from error
     count = len(document)
     if count > options.max_pages:
         raise UnreadableFileError("pages", f"the file has {count:,} pages, and the limit is {options.max_pages:,}")
@@ -58,8 +58,9 @@ def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfi
     return document
 
 
-def _refusal(error: pdfium.PdfiumError, options: ReadOptions) -> UnreadableFileError:
-    code = getattr(error, "err_code", None)
+def _refusal(data: bytes, error: pdfium.PdfiumError, options: ReadOptions) -> UnreadableFileError:
+    # PDFium keeps its last error from file to file, so it counts only for a file that says it is encrypted.
+    code = getattr(error, "err_code", None) if b"/Encrypt" in data else None
     if code == pdfium_c.FPDF_ERR_PASSWORD:
         if options.password is None:
             return UnreadableFileError(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
 
 from chapterverse.ingest.formats.pdf.model import PageContent, Span
 
 _EDGE_ROWS = 3
-"""Heads and feet are looked for in so many rows at the top and at the bottom."""
+"""A head or foot has at most so many rows,"""
+_MARGIN = 0.12
+"""and stands in this part of the height that the book prints on."""
 _REPEATS = 3
 _PROVEN = 0.25
 """A place on the page is one for running heads when so many pages prove it."""
 _MAX_HEAD = 90
 _APART = 1.3
-"""The body begins at least so many line pitches away."""
+"""The body is away from it by so many times the usual pitch, and by so many times the spacing within either."""
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,5}|[ivxlc]{1,7}|[IVXLC]{1,7})(?![\w,]|\.\d)")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
@@ -44,6 +47,18 @@ class Row:
         return " ".join(self.text.split())
 
 
+@dataclass(slots=True)
+class _Edge:
+    """The rows at the top or at the bottom of a page, outermost first: those in the margin, and two further in."""
+
+    rows: list[Row]
+    count: int
+
+    @property
+    def margin(self) -> list[Row]:
+        return self.rows[: self.count]
+
+
 def rows_of(spans: list[Span]) -> list[Row]:
     """Spans grouped by baseline, from the top of the page down."""
     rows: list[Row] = []
@@ -59,18 +74,36 @@ def rows_of(spans: list[Span]) -> list[Row]:
 def remove_furniture(pages: list[PageContent]) -> None:
     """Take running heads and feet out of the pages; printed page numbers become labels where the file has none."""
     rows = [rows_of(page.spans) for page in pages]
-    edges = [(page[: _EDGE_ROWS + 1], page[: -_EDGE_ROWS - 2 : -1]) for page in rows]
-    pitch = _usual_pitch(pages)
+    edges = _edges(rows)
     _mark_repeated(edges, Counter(row.words for page in rows for row in page))
+    pitch = _usual_pitch(pages)
+    apart = [[_outermost(edge, pitch) for edge in page] for page in edges]
+    slots = Counter(row.slot for page in apart for found in page for row in found)
+    proven = {slot for slot, count in slots.items() if count >= _REPEATS}
     has_labels = any(page.label for page in pages)
-    for page, (heads, feet) in zip(pages, edges, strict=True):
-        removed = _outermost(heads, pitch) + _outermost(feet, pitch)
+    for page, found, places in zip(pages, apart, edges, strict=True):
+        removed = [row for rows in found for row in rows]
+        for edge in places:
+            removed += [row for row in edge.margin[:1] if row.furniture and row.slot in proven and row not in removed]
         gone = {id(span) for row in removed for span in row.spans}
         if gone:
             page.spans = [span for span in page.spans if id(span) not in gone]
         labels = [label for row in removed for label in row.labels]
         if labels and not has_labels:
             page.label = labels[-1]
+
+
+def _edges(pages: list[list[Row]]) -> list[tuple[_Edge, _Edge]]:
+    """For each page, its top margin and its bottom margin."""
+    heights = [row.y for page in pages for row in page]
+    top, bottom = min(heights, default=0.0), max(heights, default=0.0)
+    margin = _MARGIN * (bottom - top)
+    edges = []
+    for rows in pages:
+        heads = sum(row.y <= top + margin for row in rows[:_EDGE_ROWS])
+        feet = sum(row.y >= bottom - margin for row in rows[-_EDGE_ROWS:])
+        edges.append((_Edge(rows[: heads + 2], heads), _Edge(rows[: -feet - 3 : -1], feet)))
+    return edges
 
 
 def _usual_pitch(pages: list[PageContent]) -> float:
@@ -80,7 +113,7 @@ def _usual_pitch(pages: list[PageContent]) -> float:
     return pitches[len(pitches) // 2] if pitches else 12.0
 
 
-def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter[str]) -> None:
+def _mark_repeated(edges: list[tuple[_Edge, _Edge]], everywhere: Counter[str]) -> None:
     """Mark the rows whose words, or whose page number in the same words, recur at the same height.
 
     What stands as often elsewhere on the pages is part of the text, and only happens to open or close some of them.
@@ -88,7 +121,7 @@ def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter
     same: dict[tuple[str, object], list[Row]] = defaultdict(list)
     numbered: dict[tuple[object, ...], list[tuple[Row, str]]] = defaultdict(list)
     for page, (heads, feet) in enumerate(edges):
-        for row in {id(row): row for row in (*heads[:_EDGE_ROWS], *feet[:_EDGE_ROWS])}.values():
+        for row in {id(row): row for row in (*heads.margin, *feet.margin)}.values():
             text = row.words
             if re.search(r"[^\W\d]{2}", text):
                 same[text, row.slot].append(row)
@@ -97,7 +130,7 @@ def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter
                 if value:
                     pattern = text[: match.start()] + "#" + text[match.end() :]
                     numbered[pattern, row.slot, match[1].isdigit(), value - page].append((row, match[1]))
-    enough = min(_REPEATS, max(len(edges), 2))
+    enough = _REPEATS if len(edges) > 2 * _REPEATS else 2
     proven: Counter[object] = Counter()
     for (text, slot), rows in same.items():
         if len(rows) >= enough and 2 * len(rows) >= everywhere[text]:
@@ -112,11 +145,11 @@ def _mark_repeated(edges: list[tuple[list[Row], list[Row]]], everywhere: Counter
                 row.labels.append(label)
 
 
-def _mark_alike(edges: list[tuple[list[Row], list[Row]]], slots: set[object]) -> None:
+def _mark_alike(edges: list[tuple[_Edge, _Edge]], slots: set[object]) -> None:
     """Mark outermost rows that stand where running heads are proven to stand, and look like them: the heads of
     chapters too short to repeat theirs."""
     for heads, feet in edges:
-        for row in (*heads[:1], *feet[:1]):
+        for row in (*heads.margin[:1], *feet.margin[:1]):
             if row.slot in slots and len(row.text) <= _MAX_HEAD and row.text[-1:] not in ".,;:":
                 row.furniture = True
 
@@ -138,14 +171,17 @@ def _roman(value: int) -> str:
     return text + "i" * value
 
 
-def _outermost(rows: list[Row], pitch: float) -> list[Row]:
-    """The marked rows at the edge (outermost first), as far as a gap sets them off from the rows that stay.
+def _outermost(edge: _Edge, pitch: float) -> list[Row]:
+    """The marked rows at the edge, as far as a gap sets them off from the rows that stay.
 
-    The gap is what tells a running head from the heading of a table that is repeated on every page.
+    The gap is wider than the spacing on either side of it: that tells a running head from the repeated head of a table.
     """
-    marked = 0
-    while marked < min(len(rows), _EDGE_ROWS) and rows[marked].furniture:
-        marked += 1
-    while 0 < marked < len(rows) and abs(rows[marked].y - rows[marked - 1].y) < _APART * pitch:
+    rows = edge.rows
+    marked = len(list(takewhile(lambda row: row.furniture, edge.margin)))
+    gaps = [abs(row.y - before.y) for before, row in pairwise(rows)]
+    while 0 < marked < len(rows):
+        gap, beside = gaps[marked - 1], [*gaps[max(marked - 2, 0) : marked - 1], *gaps[marked : marked + 1]]
+        if gap >= _APART * max([pitch, *beside]):
+            break
         marked -= 1
-    return rows[:marked]
+    return rows[:marked] if marked < len(rows) else []

@@ -158,8 +158,18 @@ def _extent(boxes: list[Box]) -> tuple[float, float]:
 
 
 def _prose(boxes: list[Box]) -> bool:
-    """Whether lines fill their column, as running text does."""
-    lines = [box for box in boxes if isinstance(box, Span)]
+    """Whether lines fill their column, or their columns, as running text does."""
+    columns: list[list[Span]] = []
+    edge = float("-inf")
+    for span in sorted((box for box in boxes if isinstance(box, Span)), key=lambda span: span.left):
+        if span.left - edge >= _GUTTER:
+            columns.append([])
+        columns[-1].append(span)
+        edge = max(edge, span.right)
+    return bool(columns) and all(map(_fills, columns))
+
+
+def _fills(lines: list[Span]) -> bool:
     if len(lines) < _MIN_LINES or median(len(line.text) for line in lines) < _PROSE_CHARACTERS:
         return False
     width = max(line.right for line in lines) - min(line.left for line in lines)

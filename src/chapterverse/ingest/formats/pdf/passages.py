@@ -13,7 +13,7 @@ _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s|[A-Z]\)\s")
 _CONTENTS = re.compile(r"(?:\s?[.·_]){4,}\s*([\divxlcIVXLC]+)?$|…{2,}\s*(\d+)?$")
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|exhibit|chart|plate|map|illustration|box|diagram)\s+"
-    r"(?:[A-Z]?\d+[a-z]?(?:[.\-–]\d+[a-z]?)*|[IVXLC]+)(?:\s*[.:|—–-]\s|\s*$|\s+(?=[A-Z“\"]))",
+    r"(?:[A-Z]?\d+[a-z]?(?:[.\-–]\d+[a-z]?)*|[IVXLC]+)(?:\s*[.:|—–-]\s|\s*$|\s+(?=(?-i:[A-Z“\"])))",
     re.I,
 )
 CHAPTER = re.compile(

@@ -1,0 +1,416 @@
+"""What is read from a PDF: each test draws the pages that it speaks of."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats import pdf
+from chapterverse.library import sample_book
+from chapterverse.types import Document, Page, ReadOptions
+from tests.ingest import pdfs
+from tests.ingest.pdfs import LEFT, TOP, column, drawn, filled, lines, table_rows, text_at
+from tests.ingest.reading import blocks, parse, reasons
+
+PROSE = pdfs.SENTENCES.strip()
+
+
+def read(data: bytes, options: ReadOptions = ReadOptions()) -> Document:
+    return parse(data, "book.pdf", options)
+
+
+def headings(document: Document) -> list[tuple[int, str]]:
+    return [(len(block.headings), block.headings[-1]) for block in document.blocks if block.kind == "heading"]
+
+
+# --- pages and labels ------------------------------------------------------------------------------------------------
+
+
+def test_a_page_has_its_number_and_the_label_of_the_file() -> None:
+    data = pdfs.labelled(b"0 << /S /r >> 2 << /S /D /St 5 >>", "One.", "Two.", "Three.")
+    assert [mark.page for mark in read(data).pages] == [Page(1, "i"), Page(2, "ii"), Page(3, "5")]
+
+
+def test_printed_page_numbers_become_labels_and_leave_the_text() -> None:
+    document = read(pdfs.book(6))
+    assert [mark.page for mark in document.pages][:3] == [Page(1, "21"), Page(2, "22"), Page(3, "23")]
+    assert "Clockmaker" not in document.text
+    assert "Bells and Rivers" not in document.text
+    assert "21" not in document.text
+
+
+def test_numbers_out_of_sequence_are_text_and_not_labels() -> None:
+    def page(number: int) -> pdfs.Draw:
+        def draw(canvas: Canvas) -> None:
+            column(canvas, filled(PROSE))
+            text_at(canvas, 300, 50, str(number))
+
+        return draw
+
+    document = read(drawn(*(page(number) for number in (7, 3, 90, 12))))
+    assert {mark.page.label for mark in document.pages} == {None}
+    assert [text for _, text in blocks(document) if text.isdigit()] == ["7", "3", "90", "12"]
+
+
+def test_a_row_repeated_at_the_top_of_pages_is_kept_when_it_belongs_to_the_table_below() -> None:
+    rows = [["Name", "Born", "Craft"], ["Ambrose", "1648", "smith"], ["Judith", "1651", "locks"]]
+
+    def page(canvas: Canvas) -> None:
+        text_at(canvas, LEFT, 750, "A Register of Makers", 9, "Times-Italic")
+        table_rows(canvas, rows, [72, 200, 300, 400], TOP, ruled=False)
+
+    document = read(drawn(page, page, page, page))
+    assert [text for _, text in blocks(document)] == ["Name | Born | Craft\nAmbrose | 1648 | smith\nJudith | 1651 | locks"] * 4
+
+
+def test_a_heading_that_opens_pages_by_chance_is_no_running_head() -> None:
+    def page(canvas: Canvas) -> None:
+        text_at(canvas, LEFT, 730, "Indicators", 11, "Times-Bold")
+        y = column(canvas, filled(PROSE), y=690)
+        text_at(canvas, LEFT, y - 30, "Indicators", 11, "Times-Bold")
+        y = column(canvas, filled(PROSE), y=y - 60)
+        text_at(canvas, LEFT, y - 30, "Indicators", 11, "Times-Bold")
+        column(canvas, filled(PROSE), y=y - 60)
+
+    assert read(drawn(page, page, page)).text.count("Indicators") == 9
+
+
+# --- reading order and paragraphs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row_by_row", [False, True])
+@pytest.mark.parametrize("count", [2, 3])
+def test_columns_are_read_one_after_the_other(count: int, row_by_row: bool) -> None:
+    texts = [f"Column {name} begins. {PROSE} Column {name} ends." for name in ("one", "two", "three")[:count]]
+    document = read(pdfs.in_columns([[text] for text in texts], "Of Columns", row_by_row))
+    assert blocks(document)[0] == ("heading", "Of Columns")
+    assert document.text.removeprefix("Of Columns").split() == " ".join(texts).split()
+
+
+def test_a_paragraph_across_pages_is_one_block_with_the_page_marked_inside() -> None:
+    first, second = filled(PROSE)[:3], filled(PROSE)[3:]
+    document = read(drawn(lines(["\t" + first[0], *first[1:]], y=BOTTOM_THREE), lines(second)))
+    assert blocks(document) == [("paragraph", PROSE)]
+    offset = document.text.index(second[0])
+    assert [(mark.start, mark.page.number) for mark in document.pages] == [(0, 1), (offset, 2)]
+    assert document.place(0, len(PROSE)).last_page == Page(2, None)
+
+
+BOTTOM_THREE = 120.0
+
+
+def test_paragraphs_are_told_by_indent_spacing_and_short_last_lines() -> None:
+    paragraphs = ["The first of them ends early. " + PROSE[:200] + ".", "The second begins. " + PROSE]
+    expected = [("paragraph", text) for text in paragraphs]
+    one, two = (filled(text) for text in paragraphs)
+    assert blocks(read(drawn(lines([*one, "\t" + two[0], *two[1:]])))) == expected
+    assert blocks(read(drawn(lines([*one, *two])))) == expected
+
+    def spaced(canvas: Canvas) -> None:
+        column(canvas, two, y=column(canvas, one) - 8)
+
+    assert blocks(read(drawn(spaced))) == expected
+
+
+def test_hyphens_at_line_ends_are_undone_unless_the_word_has_one() -> None:
+    body = [
+        "The keeper was a well-known man of the valley, and an inter-",
+        "national one at that, for the well-",
+        "known ledger had gone as far as Mary-",
+        "Ann and the self-",
+        "winding clock of the year 1790-",
+        "91 did.",
+    ]
+    assert read(drawn(lines(body))).text == (
+        "The keeper was a well-known man of the valley, and an international one at that, for the well-known ledger"
+        " had gone as far as Mary-Ann and the self-winding clock of the year 1790-91 did."
+    )
+
+
+def test_a_word_cut_by_a_column_or_a_page_is_whole() -> None:
+    text = f"{PROSE} The keeper counted the candle-"
+    first = filled(text)
+    document = read(drawn(lines(first, y=BOTTOM_THREE + 14 * len(first)), lines(["sticks in the tower every night."])))
+    assert "the candlesticks in the tower" in document.text
+    assert document.page_at(document.text.index("sticks")) == Page(2, None)
+    assert document.page_at(document.text.index("candle")) == Page(1, None)
+
+
+def test_a_large_initial_opens_its_paragraph() -> None:
+    def page(canvas: Canvas) -> None:
+        text_at(canvas, LEFT, 672, "T", 40, "Times-Bold")
+        column(canvas, ["HE keeper of the tower wound the great clock every", "evening before the lamps were lit, and"], x=104)
+        column(canvas, ["nobody remembered a night when the bell had failed to strike the hour."], y=672 - 14)
+        column(canvas, filled(PROSE), y=600)
+
+    assert blocks(read(drawn(page)))[0][1].startswith("THE keeper of the tower wound the great clock every evening before")
+
+
+def test_lists_keep_their_markers() -> None:
+    def page(canvas: Canvas) -> None:
+        y = column(canvas, filled(PROSE))
+        for marker, text in (("-", "the first key of the tower"), ("-", "the second key"), ("1.", "wait for the bell")):
+            text_at(canvas, LEFT, y, marker)
+            text_at(canvas, LEFT + 20, y, text)
+            y -= pdfs.PITCH
+
+    assert blocks(read(drawn(page)))[1:] == [
+        ("list", "- the first key of the tower"),
+        ("list", "- the second key"),
+        ("list", "1. wait for the bell"),
+    ]
+
+
+def test_footnotes_follow_the_paragraph_that_refers_to_them() -> None:
+    def page(canvas: Canvas) -> None:
+        y = column(canvas, ["The clock lost a quarter of an hour between one morning and the next.", ""])
+        text_at(canvas, LEFT, y, "It was a shared error")
+        text_at(canvas, LEFT + 94, y + 4, "2", 7)
+        text_at(canvas, LEFT + 99, y, "and of 10")
+        text_at(canvas, LEFT + 143, y + 4, "3", 7)
+        text_at(canvas, LEFT + 150, y, "feet.")
+        column(canvas, ["", "Another paragraph follows. " + PROSE[:60]], y=y - 14)
+        text_at(canvas, LEFT, 104, "2", 6)
+        text_at(canvas, LEFT + 6, 100, "The clock survives, and still stops when", 8)
+        text_at(canvas, LEFT, 90, "anyone shuts the door.", 8)
+
+    found = blocks(read(drawn(page)))
+    assert found[1:3] == [
+        ("paragraph", "It was a shared error[2] and of 103 feet."),
+        ("footnote", "[2] The clock survives, and still stops when anyone shuts the door."),
+    ]
+    assert found[3][0] == "paragraph"
+
+
+def test_text_that_nobody_can_see_is_left_out_and_turned_pages_are_read() -> None:
+    def hidden(canvas: Canvas) -> None:
+        text_at(canvas, LEFT, 720, "ANCHOR_17", 1)
+        column(canvas, filled(PROSE))
+
+    def turned(canvas: Canvas) -> None:
+        canvas.rotate(90)
+        column(canvas, filled(PROSE), x=90, y=-100)
+
+    document = read(drawn(hidden, turned))
+    assert [text for _, text in blocks(document)] == [PROSE, PROSE]
+
+
+# --- characters ------------------------------------------------------------------------------------------------------
+
+
+def test_offsets_count_code_points_and_ligatures_are_spelt_out() -> None:
+    document = read(pdfs.mapped("A \U0001f600 face, a \ufb01ne \U0001f680 rocket and an o\ufb03ce."))
+    assert document.text == "A \U0001f600 face, a fine \U0001f680 rocket and an office."
+    start = document.text.index("rocket")
+    assert document.text[start : start + 6] == "rocket"
+
+
+def test_lines_of_scripts_without_spaces_join_without_one() -> None:
+    assert read(pdfs.mapped("時計は一日に二度", "正しい時を示す。")).text == "時計は一日に二度正しい時を示す。"
+
+
+def test_right_to_left_words_are_in_reading_order() -> None:
+    drawn_order = "םלוע םולש"  # as a PDF draws it, from left to right
+    assert read(pdfs.mapped(drawn_order)).text == "שלום עולם"
+
+
+# --- outline ---------------------------------------------------------------------------------------------------------
+
+
+def test_bookmarks_make_the_outline_and_are_matched_to_the_text() -> None:
+    entries = [("1 The Vale", 0), ("2 The Guild", 1), ("Not printed anywhere", 2)]
+    document = read(pdfs.outlined(entries, ["1. The Vale", "2. The Guild", "Only prose is here."]))
+    assert headings(document) == [(1, "1. The Vale"), (1, "2. The Guild")]
+    assert document.blocks[-1].headings == ("Not printed anywhere",)
+
+
+def test_without_bookmarks_headings_are_told_by_their_type() -> None:
+    def page(chapter: str, section: str) -> pdfs.Draw:
+        def draw(canvas: Canvas) -> None:
+            text_at(canvas, LEFT, 740, chapter, 18, "Times-Bold")
+            text_at(canvas, LEFT, 715, section, 13, "Times-Bold")
+            column(canvas, filled(PROSE), y=690)
+
+        return draw
+
+    document = read(drawn(page("The Vale", "A Narrow Place"), page("The Guild", "Three People")))
+    assert headings(document) == [(1, "The Vale"), (2, "A Narrow Place"), (1, "The Guild"), (2, "Three People")]
+
+
+def test_a_table_of_contents_makes_no_headings() -> None:
+    towns = ["", "Stennet", "Tollen", "Garth"]
+
+    def contents(canvas: Canvas) -> None:
+        text_at(canvas, LEFT, 740, "Contents", 18, "Times-Bold")
+        column(canvas, [f"Chapter {n}" for n in (1, 2, 3)])
+        column(canvas, ["Preface ........................ 5", "Index ............ 90"], y=600)
+
+    def chapter(number: int) -> pdfs.Draw:
+        def draw(canvas: Canvas) -> None:
+            text_at(canvas, LEFT, 740, f"Chapter {number}", 18, "Times-Bold")
+            text_at(canvas, LEFT, 715, f"The Tower of {towns[number]}", 14, "Times-Bold")
+            column(canvas, filled(PROSE), y=690)
+
+        return draw
+
+    document = read(drawn(contents, *(chapter(number) for number in (1, 2, 3))))
+    assert headings(document) == [(1, "Contents"), *((1, f"Chapter {n} The Tower of {towns[n]}") for n in (1, 2, 3))]
+    assert ("list", "Preface … 5") in blocks(document)
+
+
+def test_prose_alone_has_no_headings() -> None:
+    document = read(pdfs.book(3))
+    assert headings(document) == []
+    assert {block.kind for block in document.blocks} == {"paragraph"}
+
+
+# --- tables and captions ---------------------------------------------------------------------------------------------
+
+ROWS = [["Tower", "Built", "Bells"], ["Stennet", "1703", "5"], ["High Garth", "", "1"], ["Tollen", "1721", "2"]]
+TABLE = "Tower | Built | Bells\nStennet | 1703 | 5\nHigh Garth | | 1\nTollen | 1721 | 2"
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_a_table_is_one_block_of_rows(ruled: bool) -> None:
+    def page(canvas: Canvas) -> None:
+        y = column(canvas, filled(PROSE)) - 10
+        text_at(canvas, LEFT, y, "Table 1. The towers of the Vale.", 10, "Times-Italic")
+        y = table_rows(canvas, ROWS, [72, 200, 300, 400], y - 12, ruled)
+        column(canvas, filled(PROSE), y=y - 30)
+
+    assert blocks(read(drawn(page))) == [
+        ("paragraph", PROSE), ("caption", "Table 1. The towers of the Vale."), ("table", TABLE), ("paragraph", PROSE),
+    ]  # fmt: skip
+
+
+def test_cells_that_wrap_or_span_rows_are_written_once() -> None:
+    def page(canvas: Canvas) -> None:
+        for text, x, y in (
+            ("Aim", 76, 688), ("Type", 204, 688), ("Value", 304, 688),
+            ("Double the number", 76, 670), ("of projects", 76, 658), ("Target", 204, 670), ("Actual", 204, 652),
+            ("100", 304, 670),
+        ):  # fmt: skip
+            text_at(canvas, x, y, text, 10)
+        for y in (700, 682, 646):
+            canvas.line(72, y, 400, y)
+        canvas.line(200, 664, 400, 664)
+        for x in (72, 200, 300, 400):
+            canvas.line(x, 700, x, 646)
+
+    assert blocks(read(drawn(page))) == [
+        ("table", "Aim | Type | Value\nDouble the number of projects | Target | 100\n| Actual |"),
+    ]
+
+
+def test_a_sentence_about_a_table_is_no_caption() -> None:
+    text = "Table 3 shows that nobody agreed. " + PROSE
+    assert blocks(read(pdfs.simple(text))) == [("paragraph", text)]
+
+
+# --- metadata and warnings -------------------------------------------------------------------------------------------
+
+
+def test_title_and_author_are_read_unless_a_program_made_them_up() -> None:
+    document = read(drawn(lines([PROSE[:60]]), title="The Clocks of Harrow Vale", author="W. Tarrant"))
+    assert (document.title, document.author, document.page_count) == ("The Clocks of Harrow Vale", "W. Tarrant", 1)
+    for junk in ("Microsoft Word - thesis_final.doc", "untitled", "book.indd"):
+        assert read(drawn(lines([PROSE[:60]]), title=junk)).title == "book.pdf"
+
+
+def test_pages_without_a_text_layer_are_reported_one_by_one_and_runs_are_folded() -> None:
+    document = read(pdfs.scanned(["One.", None, "Three.", None, None, None, "Seven."]))
+    assert [notice.reason for notice in document.notices] == [
+        "page 2 has no text layer (scanned image): it is not indexed",
+        "pages 4-6 have no text layer (scanned image): they are not indexed",
+    ]
+    assert [mark.page.number for mark in document.pages] == [1, 3, 7]
+
+
+def test_a_file_without_any_text_layer_is_refused() -> None:
+    with pytest.raises(UnreadableFileError, match="OCR") as caught:
+        read(pdfs.scanned([None, None]))
+    assert caught.value.reason == "no_text"
+
+
+def test_a_password_opens_an_encrypted_file() -> None:
+    document = read(pdfs.encrypted("stork"), ReadOptions(password="stork"))
+    assert document.text == "The secret of the tower is the second key."
+    for options, message in ((ReadOptions(), "--password"), (ReadOptions(password="heron"), "does not open")):
+        with pytest.raises(UnreadableFileError, match=message) as caught:
+            read(pdfs.encrypted("stork"), options)
+        assert caught.value.reason == "encrypted"
+
+
+# --- broken and hostile files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("zero_byte", "empty"),
+        ("garbage", "damaged"),
+        ("header_only", "damaged"),
+        ("encrypted", "encrypted"),
+        ("truncated", "damaged"),
+        ("flate_bomb", "bomb"),
+        ("many_pages", "pages"),
+        ("no_pages", "damaged"),
+        ("unmapped_font", "no_text"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_reason(name: str, reason: str) -> None:
+    with pytest.raises(UnreadableFileError) as caught:
+        pdf.parse(pdfs.HOSTILE[name](), Composer(), ReadOptions())
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "warning"),
+    [
+        ("broken_xref", "Read me although my table is wrong.", "cross-references are broken"),
+        ("misplaced_xref", "Read me although my table is lost.", "cross-references are broken"),
+        ("looping_outline", "A page with endless bookmarks.", "bookmarks are endless"),
+        ("looping_page_tree", "A page below a tree that grows into itself.", "damaged content"),
+        ("lost_page", "The first page is here.", "page 2 has damaged content"),
+    ],
+)
+def test_what_can_be_repaired_is_read_with_a_warning(name: str, text: str, warning: str) -> None:
+    started = time.perf_counter()
+    document = read(pdfs.HOSTILE[name]())
+    assert document.text == text
+    assert warning in reasons(document)
+    assert time.perf_counter() - started < 5
+
+
+def test_bombs_in_layers_are_seen_through() -> None:
+    with pytest.raises(UnreadableFileError) as caught:
+        read(pdfs.flate_bomb(layers=2))
+    assert caught.value.reason == "bomb"
+
+
+def test_a_form_that_draws_itself_once_is_read() -> None:
+    assert read(pdfs.recursive_form(times=1)).text == "Before the form."
+
+
+def test_intact_files_raise_no_warning() -> None:
+    for data in (pdfs.book(2), pdfs.simple(PROSE), pdfs.scanned(["One."])):
+        assert reasons(read(data)) == ""
+
+
+# --- page truth ------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_are_on_the_pages_that_they_claim() -> None:
+    data = pdfs.book(12)
+    document = read(data)
+    assert any(mark.start not in {block.start for block in document.blocks} for mark in document.pages)
+    assert pdfs.untrue_sentences(document, data, count=200) == []
+
+
+def test_sentences_of_the_sample_book_are_on_the_pages_that_they_claim() -> None:
+    data = sample_book(".pdf").read_bytes()
+    assert pdfs.untrue_sentences(read(data), data) == []
