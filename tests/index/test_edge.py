@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from chapterverse.errors import AstRagIndexError, StoreUnreachableError
+from chapterverse.index import lexical
 from chapterverse.index.edge import EdgeStore
-from tests.conformance.store import StoreConformance
+from tests.conformance.store import GARDEN, WHALE, StoreConformance
+from tests.index.books import build, points, record, texts
+from tests.index.crashing import CHUNKS, version
 
 
 @pytest.fixture
@@ -20,3 +32,191 @@ async def store(root: Path) -> AsyncIterator[EdgeStore]:
 
 class TestEdgeStore(StoreConformance):
     pass
+
+
+def run_child(code: str, *args: str, **kwargs: object) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", code, *args], stdout=subprocess.PIPE, text=True, **kwargs)  # type: ignore[call-overload,no-any-return]
+
+
+async def check_version(root: Path, at_least: int) -> int:
+    """Open the index after a crash: it must be at one version, this one or the next, whole and without remains."""
+    store = EdgeStore(root)
+    number = int((await store.record("shelf")).updated_at)
+    assert number in (at_least, at_least + 1)
+    expected = version(number)
+    assert await texts(store) == {point.entry.chunk.text for document in expected for point in points(document)}
+    async with await store.reader("shelf") as reader:
+        assert [await reader.document(document.file_id) for document in expected] == expected
+        hits = await reader.search_lexical(lexical.query_vector("version steady"), None, 1000)
+        assert len(hits) == 2 * CHUNKS + 1
+    await store.close()
+    assert len(list((root / "shelf").glob("c-*"))) == 1
+    return number
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.full)])
+async def test_killed_at_any_moment_it_is_the_old_index_or_the_whole_new_one(root: Path, kills: int) -> None:
+    store = EdgeStore(root)
+    await build(store, *version(0))
+    async with await store.update("shelf") as writer:
+        await writer.commit(record(updated_at="0"))
+    await store.close()
+    current, dice = 0, random.Random(kills)
+    for _ in range(kills):
+        command = [sys.executable, "-m", "tests.index.crashing", str(root), str(current + 1)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            current = int(child.stdout.readline())
+            time.sleep(dice.uniform(0, 0.6))
+            child.send_signal(signal.SIGKILL)
+            current = int(([current, *child.stdout.read().split()])[-1])
+        current = await check_version(root, current)
+
+
+HOLD = """
+import asyncio, sys
+from pathlib import Path
+from chapterverse.index.edge import EdgeStore
+
+async def main():
+    store = EdgeStore(Path(sys.argv[1]))
+    await store.announce("http://127.0.0.1:8765")
+    reader = await store.reader("shelf")
+    print("held", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.anyio
+async def test_a_second_process_is_told_who_holds_the_index(root: Path, store: EdgeStore) -> None:
+    first = EdgeStore(root)
+    await build(first, WHALE)
+    await first.close()
+    with run_child(HOLD, str(root)) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "held\n"
+        for ask in (store.reader, store.update, store.delete):
+            with pytest.raises(AstRagIndexError, match=rf"process {child.pid} .* at http://127.0.0.1:8765") as refused:
+                await ask("shelf")
+            assert refused.value.retryable
+            assert refused.value.details["holder"]["url"] == "http://127.0.0.1:8765"
+        with pytest.raises(AstRagIndexError, match=str(child.pid)):
+            await store.create(record())
+        assert await store.indexes() == ["shelf"]
+        assert (await store.record("shelf")).name == "My shelf"
+        child.kill()
+        child.wait()
+        assert len(await texts(store)) == 4, "the holder died without letting go, and the index is free"
+
+
+@pytest.mark.anyio
+async def test_closing_frees_the_index(root: Path, store: EdgeStore) -> None:
+    other = EdgeStore(root)
+    await build(other, WHALE)
+    with pytest.raises(AstRagIndexError, match=f"process {os.getpid()}"):
+        await store.reader("shelf")
+    await other.close()
+    assert len(await texts(store)) == 4
+
+
+@pytest.mark.anyio
+async def test_damage_is_named(root: Path) -> None:
+    async def fail_with(reason: str) -> str:
+        store = EdgeStore(root)
+        with pytest.raises(AstRagIndexError) as failed:
+            await store.reader("shelf")
+        await store.close()
+        assert failed.value.details["reason"] == reason
+        return failed.value.message
+
+    store = EdgeStore(root)
+    await build(store, WHALE)
+    await store.close()
+    manifest = root / "shelf" / "manifest.json"
+    good = manifest.read_text()
+    manifest.write_text(good[:50])
+    await fail_with("corrupt")
+    manifest.write_text("[]")
+    await fail_with("corrupt")
+    manifest.write_text(json.dumps({**json.loads(good), "schemaVersion": 99}))
+    assert "update Chapterverse" in await fail_with("schema")
+    manifest.write_text(json.dumps({**json.loads(good), "schemaVersion": 0}))
+    assert "build it again" in await fail_with("schema")
+    manifest.write_text(json.dumps({**json.loads(good), "embedding": None}))
+    await fail_with("corrupt")
+    manifest.write_text(good)
+    [collection] = (root / "shelf").glob("c-*")
+    (collection / "edge_config.json").unlink()
+    shutil.rmtree(collection / "segments")
+    await fail_with("corrupt")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("delete_first", [True, False])
+async def test_a_damaged_index_can_be_replaced(root: Path, store: EdgeStore, delete_first: bool) -> None:
+    damaged = EdgeStore(root)
+    await build(damaged, WHALE)
+    await damaged.close()
+    (root / "shelf" / "manifest.json").write_text("{}")
+    if delete_first:
+        await store.delete("shelf")
+        assert not (root / "shelf").exists()
+    await build(store, GARDEN)
+    assert len(await texts(store)) == 3
+    assert len(list((root / "shelf").glob("c-*"))) == 1
+
+
+@pytest.mark.anyio
+async def test_other_peoples_folders_are_left_alone(root: Path, store: EdgeStore) -> None:
+    (root / "shelf").mkdir()
+    (root / "shelf" / "photo.jpg").write_bytes(b"precious")
+    with pytest.raises(AstRagIndexError, match="in the way"):
+        await store.create(record())
+    await build(store, WHALE, index="other")
+    (root / "other" / "notes.txt").write_text("mine")
+    await store.delete("other")
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*.*")) == ["other/notes.txt", "shelf/photo.jpg"]
+
+
+@pytest.mark.anyio
+async def test_a_first_build_that_crashed_is_cleared_away(root: Path, store: EdgeStore) -> None:
+    crashed = root / "crashed"
+    (crashed / "c-0123").mkdir(parents=True)
+    (crashed / "lock").touch()
+    (crashed / "c-0123" / "segment").write_bytes(b"half")
+    await build(store, WHALE)
+    assert not crashed.exists()
+    assert await store.indexes() == ["shelf"]
+
+
+@pytest.mark.anyio
+async def test_a_folder_that_cannot_be_used_is_a_refused_connection(root: Path) -> None:
+    (root / "file").touch()
+    store = EdgeStore(root / "file")
+    with pytest.raises(ConnectionRefusedError) as refused:
+        await store.create(record())
+    assert isinstance(refused.value, StoreUnreachableError)
+    await store.close()
+
+
+@pytest.mark.anyio
+async def test_bm25_counts_only_what_is_there(store: EdgeStore) -> None:
+    """The engine's own statistics still count deleted points until the index is opened again."""
+    await build(store, WHALE, GARDEN)
+    query = lexical.query_vector("roses and whale")
+
+    async def scores() -> dict[str, float]:
+        async with await store.reader("shelf") as reader:
+            return {hit.entry.chunk.id: hit.score for hit in await reader.search_lexical(query, None, 10)}
+
+    both = await scores()
+    async with await store.update("shelf") as writer:
+        await writer.remove(file_ids=[GARDEN.file_id])
+        assert await scores() == pytest.approx(both)
+        await writer.commit(record())
+    after = await scores()
+    await build(store, WHALE)
+    assert after == pytest.approx(await scores())

@@ -16,6 +16,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ import platformdirs
 from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.folder import MANIFEST, IndexFolder, abandoned
-from chapterverse.index.manifest import Manifest, check_index_id, read_manifest, write_manifest
+from chapterverse.index.manifest import Manifest, check_index_id, read_manifest, unknown_index, write_manifest
 from chapterverse.index.shard import Shard
 from chapterverse.types import IndexRecord
 
@@ -52,8 +53,10 @@ class _Held:
     """An index that this process holds."""
 
     folder: IndexFolder
+    committed: bool
+    """False before the first commit, and after a deletion."""
     current: _Current | None = None
-    """None before the first commit, and after a deletion."""
+    """The current generation, once it has been loaded."""
     retired: list[Shard] = field(default_factory=list)
     """Collections that are no longer current but still being read."""
     readers: Counter[tuple[Shard, int]] = field(default_factory=Counter)
@@ -134,7 +137,7 @@ class EdgeStore:
         self._claim(held)
         name = uuid.uuid4().hex
         try:
-            shard = Shard.create(held.folder.collection(name), record.embedding.dimensions, self._executor)
+            shard = Shard.create(name, held.folder.collection(name), record.embedding.dimensions, self._executor)
         except BaseException:
             self._unclaim(held)
             raise
@@ -145,6 +148,7 @@ class EdgeStore:
             self._switch(held, Manifest(final, name, 1), shard)
             if old:
                 held.retired.append(old.shard)
+            held.folder.remove_collections(but={name, *(retired.name for retired in held.retired)})
             self._unclaim(held)
 
         def discard() -> None:
@@ -190,47 +194,45 @@ class EdgeStore:
     def _switch(self, held: _Held, manifest: Manifest, shard: Shard) -> None:
         """The commit: before it the old generation is current, after it the new one."""
         write_manifest(manifest, held.folder.manifest)
+        held.committed = True
         held.current = _Current(manifest, shard)
 
     def _delete(self, index: str) -> None:
-        held, current = self._known(index)
+        held = self._hold(index)
+        if not held.committed:
+            self._tidy(held)
+            raise unknown_index(index)
         self._claim(held)
         held.folder.manifest.unlink()
-        held.current = None
-        held.retired.append(current.shard)
+        held.committed = False
+        if held.current:
+            held.retired.append(held.current.shard)
+            held.current = None
         self._unclaim(held)
 
     def _known(self, index: str) -> tuple[_Held, _Current]:
-        """An index that has been committed, held for this process."""
-        self._manifest(index)
+        """An index that has been committed, held and loaded."""
+        manifest = self._manifest(index)
         held = self._hold(index)
-        assert held.current is not None
+        if held.current is None:
+            shard = Shard.load(index, manifest.collection, held.folder.collection(manifest.collection), self._executor)
+            shard.undo_after(manifest.generation)
+            shard.settle_at(manifest.generation)
+            shard.compact()
+            held.current = _Current(manifest, shard)
         return held, held.current
 
     def _hold(self, index: str) -> _Held:
-        """Take the index for this process and bring it to its current generation, unless that has been done."""
+        """Take the index for this process, unless that has been done; what a crash has left is cleared away."""
         check_index_id(index)
         if index in self._held:
             return self._held[index]
-        held = _Held(IndexFolder(index, self.root / index, self._url))
-        try:
-            held.current = self._load(held.folder)
-            held.folder.remove_collections(but=held.current.manifest.collection if held.current else None)
-        except BaseException:
-            held.folder.release()
-            raise
-        self._held[index] = held
+        folder = IndexFolder(index, self.root / index, self._url)
+        with suppress(AstRagIndexError):  # a damaged manifest is for readers to complain about
+            but = {read_manifest(index, folder.manifest).collection} if folder.manifest.exists() else set()
+            folder.remove_collections(but=but)
+        held = self._held[index] = _Held(folder, committed=folder.manifest.exists())
         return held
-
-    def _load(self, folder: IndexFolder) -> _Current | None:
-        if not folder.manifest.exists():
-            return None
-        manifest = read_manifest(folder.index, folder.manifest)
-        shard = Shard.load(folder.index, folder.collection(manifest.collection), self._executor)
-        shard.undo_after(manifest.generation)
-        shard.settle_at(manifest.generation)
-        shard.compact()
-        return _Current(manifest, shard)
 
     def _claim(self, held: _Held) -> None:
         if held.writing:
@@ -253,7 +255,7 @@ class EdgeStore:
             generations = {generation for shard, generation in reading if shard is current.shard}
             if generations <= {current.manifest.generation}:
                 current.shard.settle_at(current.manifest.generation)
-        if not (current or held.writing or held.retired):
+        if not (held.committed or held.writing or held.retired):
             del self._held[held.folder.index]
             held.folder.remove()
 

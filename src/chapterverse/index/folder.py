@@ -63,10 +63,11 @@ class IndexFolder:
         holder = Holder(os.getpid(), command, datetime.now(UTC).isoformat(timespec="seconds"), url)
         replace_file(self.path / _HOLDER, json.dumps(to_dict(holder)))
 
-    def remove_collections(self, *, but: str | None) -> None:
-        """Remove all collections but one: what a crash has left behind."""
+    def remove_collections(self, *, but: set[str]) -> None:
+        """Remove all collections but these: what a crash has left behind, or what nobody needs any more."""
+        kept = {self.collection(name) for name in but}
         for path in self.path.glob(f"{_COLLECTION}*"):
-            if but is None or path != self.collection(but):
+            if path not in kept:
                 shutil.rmtree(path)
 
     def release(self) -> None:
@@ -75,7 +76,7 @@ class IndexFolder:
 
     def remove(self) -> None:
         """Remove what is ours, and the folder itself unless somebody has put other things into it."""
-        self.remove_collections(but=None)
+        self.remove_collections(but=set())
         for name in (MANIFEST, _HOLDER, _LOCK):
             (self.path / name).unlink(missing_ok=True)
         self._lock.release()

@@ -47,8 +47,9 @@ _SCHEMAS = {"keyword": qdrant.PayloadSchemaType.Keyword, "integer": qdrant.Paylo
 class Shard:
     """A `Collection` in this process. Calls are serialised: the engine would not run two at once anyway."""
 
-    def __init__(self, path: Path, engine: qdrant.EdgeShard, executor: Executor) -> None:
-        self.path = path
+    def __init__(self, name: str, path: Path, engine: qdrant.EdgeShard, executor: Executor) -> None:
+        self.name = name
+        self._path = path
         self._unsettled = True
         """Whether points of more than one generation may be there, so that reads must choose."""
         self._counts_dead = False
@@ -58,7 +59,7 @@ class Shard:
         self._lock = threading.Lock()
 
     @classmethod
-    def create(cls, path: Path, dimensions: int, executor: Executor) -> Shard:
+    def create(cls, name: str, path: Path, dimensions: int, executor: Executor) -> Shard:
         path.mkdir(parents=True)
         config = qdrant.EdgeConfig(
             vectors={
@@ -75,10 +76,10 @@ class Shard:
             engine = qdrant.EdgeShard.create(str(path), config)
             for field, schema in PAYLOAD_INDEXES.items():
                 engine.update(qdrant.UpdateOperation.create_field_index(field, _SCHEMAS[schema]))
-        return cls(path, engine, executor)
+        return cls(name, path, engine, executor)
 
     @classmethod
-    def load(cls, index: str, path: Path, executor: Executor) -> Shard:
+    def load(cls, index: str, name: str, path: Path, executor: Executor) -> Shard:
         try:
             with _engine_errors():
                 engine = qdrant.EdgeShard.load(str(path))
@@ -88,7 +89,7 @@ class Shard:
                 details={"reason": "corrupt"},
                 cause=error.cause,
             ) from error
-        return cls(path, engine, executor)
+        return cls(name, path, engine, executor)
 
     async def upsert(self, points: Sequence[RawPoint]) -> None:
         for start in range(0, len(points), _BATCH):
@@ -152,7 +153,7 @@ class Shard:
         """Close the collection and remove its folder."""
         with self._lock, _engine_errors():
             self._engine.close()
-        shutil.rmtree(self.path)
+        shutil.rmtree(self._path)
 
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         with self._lock, _engine_errors():
@@ -211,7 +212,9 @@ class Shard:
 
     def _size(self) -> int:
         """What the files occupy: the engine allots far more than it fills."""
-        return sum(getattr(stat, "st_blocks", 0) * 512 or stat.st_size for stat in map(Path.stat, self.path.rglob("*")))
+        return sum(
+            getattr(stat, "st_blocks", 0) * 512 or stat.st_size for stat in map(Path.stat, self._path.rglob("*"))
+        )
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, partial(call, *args, **kwargs))
