@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias
 
 from chapterverse.types import (
     Document,
@@ -19,10 +16,16 @@ from chapterverse.types import (
     IndexStats,
     Notice,
     Point,
+    Reading,
     SourceItem,
     SourceRecord,
     SparseVector,
+    Support,
 )
+
+if TYPE_CHECKING:  # numpy takes a while to import, and the command line must not wait for it
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Source(Protocol):
@@ -51,7 +54,7 @@ class Store(Protocol):
         """What an index says of itself; raises `AstRagIndexError` if it is unknown, corrupt or of another schema."""
         ...
 
-    async def reader(self, index: str) -> Reader:
+    async def reader(self, index: str) -> IndexReader:
         """The current generation of an index, held until the reader is closed."""
         ...
 
@@ -72,7 +75,7 @@ class Store(Protocol):
         ...
 
 
-class Reader(Protocol):
+class IndexReader(Protocol):
     """One generation of one index; what is written meanwhile stays unseen."""
 
     @property
@@ -154,7 +157,7 @@ class Writer(Protocol):
 
 
 InputType = Literal["document", "query"]
-Vectors = npt.NDArray[np.float32]
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
 """One row for each text."""
 
 
@@ -257,4 +260,16 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Let go of connections that belong to the running event loop."""
+        ...
+
+
+class Reader(Protocol):
+    """The model that knows what a passage answers, and what it does not. Deterministic, and safe to share."""
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """What each passage says to the question, in their order."""
+        ...
+
+    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
+        """How far each passage bears out the claim, in their order."""
         ...

@@ -299,3 +299,35 @@ class IndexStats:
     chunks: int
     sources: int
     size_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """Characters of a passage, and how strongly they are meant, from 0 to 1."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one passage says to a question."""
+
+    relevance: float
+    """How much the passage bears on the question, answered or not."""
+    answerable: float
+    """Calibrated probability that the passage holds the answer."""
+    spans: tuple[AnswerSpan, ...] = ()
+    """Where the answer is, best first; empty where the passage was not worth reading to its end."""
+    evidence: tuple[AnswerSpan, ...] = ()
+    """The sentences that bear on the question, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far one passage bears out a claim, and the sentence that says so best."""
+
+    probability: float
+    start: int
+    end: int

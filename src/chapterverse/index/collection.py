@@ -64,7 +64,7 @@ class Collection(Protocol):
 
 
 class GenerationReader:
-    """A `Reader` of one generation of a collection."""
+    """An `IndexReader` of one generation of a collection."""
 
     def __init__(
         self, collection: Collection, record: IndexRecord, generation: int, release: Callable[[], Awaitable[None]]
