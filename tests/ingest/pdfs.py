@@ -92,9 +92,7 @@ def book(pages: int = 8, seed: int = 1) -> bytes:
     """A book in running prose: paragraphs across pages, running heads left and right, page numbers, hyphenation."""
     chance = random.Random(seed)
     words = SENTENCES.replace(".", "").lower().split()
-    sentences = [
-        " ".join(chance.choices(words, k=chance.randint(9, 22))).capitalize() + "." for _ in range(pages * 28)
-    ]
+    sentences = [" ".join(chance.choices(words, k=chance.randint(9, 22))).capitalize() + "." for _ in range(pages * 28)]
     text = "\n".join(" ".join(sentences[i : i + 4]) for i in range(0, len(sentences), 4))
     printed = [line for paragraph in text.split("\n") for line in _hyphenated("\t" + paragraph)]
     per_page = int((TOP - BOTTOM) / PITCH)
@@ -187,7 +185,9 @@ def _show(text: str) -> bytes:
 _FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
 
-def _pages(contents: Sequence[bytes], catalogue: bytes = b"", resources: bytes = b"", font: bytes = _FONT) -> list[bytes]:
+def _pages(
+    contents: Sequence[bytes], catalogue: bytes = b"", resources: bytes = b"", font: bytes = _FONT
+) -> list[bytes]:
     """Catalogue (1), page tree (2), font (3), and a page and its content for each entry."""
     kids = b" ".join(b"%d 0 R" % (4 + 2 * index) for index in range(len(contents)))
     objects = [
@@ -216,9 +216,7 @@ def mapped(*lines: str) -> bytes:
         b" 1 begincodespacerange <00> <ff> endcodespacerange %d beginbfchar\n%sendbfchar endcmap end end"
         % (len(codes), pairs)
     )
-    shown = b" 0 -14 Td ".join(
-        b"<%s> Tj" % b"".join(b"%02x" % codes[char] for char in line) for line in lines
-    )
+    shown = b" 0 -14 Td ".join(b"<%s> Tj" % b"".join(b"%02x" % codes[char] for char in line) for line in lines)
     objects = _pages(
         [b"BT /F1 11 Tf 72 700 Td " + shown + b" ET"],
         font=b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /FirstChar 33 /LastChar 255 /Widths [%s]"

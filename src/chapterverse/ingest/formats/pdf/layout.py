@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import median
 
 from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
@@ -20,6 +20,9 @@ _MIN_LINES = 3
 _PROSE_CHARACTERS = 18
 _GUTTER = 4.0
 _MAX_CANDIDATES = 40
+_OUTSETS = (2.0, 8.0)
+"""How far to the left of a column's lines the line is drawn that nothing in the column may cross: names set out
+from the lines below them stand nearer to the gutter."""
 _FILLED = 0.8
 """Lines that reach so far into their space show its true margin; shorter ones do not."""
 _USUAL = 0.12
@@ -108,8 +111,8 @@ def _best_gutter(boxes: list[Box]) -> float | None:
     lefts = Counter(round(box.left / 2) for box in boxes)
     edges = sorted(left for left, count in lefts.items() if count + lefts[left + 1] + lefts[left - 1] >= 2)
     best, most = None, 0
-    for edge in edges[1 : _MAX_CANDIDATES + 1]:
-        x = 2 * edge - 2.0
+    for edge, outset in product(edges[1 : _MAX_CANDIDATES + 1], _OUTSETS):
+        x = 2 * edge - outset
         if sum(box.right <= x for box in boxes) < 2:
             continue
         bands = ((_parted(left, right)[1], right) for _, left, right in _bands(boxes, x))

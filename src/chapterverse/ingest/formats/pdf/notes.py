@@ -69,7 +69,7 @@ def with_references(line: Line, notes: Notes) -> tuple[str, list[Note]]:
         note = notes.get((line.page, match[1]))
         if note:
             found.append(note)
-        after_sentence = match.start() > 0 and line.text[match.start() - 1] in ".,;:!?”\"’)"
+        after_sentence = match.start() > 0 and line.text[match.start() - 1] in '.,;:!?”"’)'
         return f"[{match[1]}]" if note or (after_sentence and match[1].isdigit()) else match[1]
 
     return (_REFERENCE.sub(write, line.text), found) if NOTE_OPEN in line.text else (line.text, found)

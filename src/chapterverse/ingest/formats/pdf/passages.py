@@ -10,7 +10,9 @@ from chapterverse.ingest.formats.pdf.model import HYPHEN, NOTE_CLOSE, Line, Pass
 
 _BULLET = re.compile(r"[-–•▪●○◦‣·*➢✓□■]\s")
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s|[A-Z]\)\s")
-_CONTENTS = re.compile(r"(?:\s?[.·_]){4,}\s*([\divxlcIVXLC]+)?$|…{2,}\s*(\d+)?$")
+_LEADER = re.compile(r"(?:\s?[.·_…]){4,}\s*")
+_MIN_LEADERS = ("..", ". .", "··", "__", "……")
+_CONTENTS = re.compile(_LEADER.pattern + r"(?:\d+|[ivxlcIVXLC]+)?$")
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|exhibit|chart|plate|map|illustration|box|diagram)\s+"
     r"(?:[A-Z]?\d+[a-z]?(?:[.\-–]\d+[a-z]?)*|[IVXLC]+)(?:\s*[.:|—–-]\s|\s*$|\s+(?=(?-i:[A-Z“\"])))",
@@ -57,12 +59,17 @@ def same_size(one: Line, other: Line) -> bool:
 
 
 def ends_sentence(text: str) -> bool:
-    return bool(_SENTENCE_END.search(text.split(NOTE_CLOSE)[-1] or text[:-3]))
+    return bool(_SENTENCE_END.search((text.split(NOTE_CLOSE)[-1] or text[:-3])[-8:]))
 
 
 def is_contents_line(text: str) -> bool:
     """A line of a table of contents: leader dots up to a page number."""
-    return bool(_CONTENTS.search(text))
+    return any(leader in text for leader in _MIN_LEADERS) and bool(_CONTENTS.search(text))
+
+
+def without_leaders(text: str) -> str:
+    """Leader dots as one sign."""
+    return _LEADER.sub(" … ", text) if any(leader in text for leader in _MIN_LEADERS) else text
 
 
 def build_passages(flow: list[Line | Table], spacing: Spacing) -> list[Passage]:

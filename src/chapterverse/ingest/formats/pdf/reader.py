@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from typing import cast
@@ -18,14 +17,13 @@ from chapterverse.ingest.formats.pdf.layout import read_lines
 from chapterverse.ingest.formats.pdf.model import HYPHEN, Line, Note, PageContent, Passage
 from chapterverse.ingest.formats.pdf.notes import Notes, take_notes, with_references
 from chapterverse.ingest.formats.pdf.page import read_page
-from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages, is_full
+from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages, is_full, without_leaders
 from chapterverse.ingest.formats.pdf.words import Words
 from chapterverse.types import BlockKind, Page, ReadOptions
 
 _MIN_BOOKMARKS = 2
 """A single bookmark is no outline."""
 _SAMPLE = 400
-_LEADER = re.compile(r"(?:\s?[.·_…]){4,}\s*")
 
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:
@@ -161,7 +159,7 @@ class _Teller:
         for line in lines:
             text, notes = with_references(line, self._notes)
             found += notes
-            text = _LEADER.sub(" … ", text.strip())
+            text = without_leaders(text.strip())
             if pending:
                 pieces.append(self._words.glue(pending, text, is_full(before, line)))
             if line.page != self._page:
