@@ -56,7 +56,7 @@ class StandIn:
     model: str | None = None
 
     def target(self, server: HTTPServer, **options: Any) -> Target:
-        options = {"base_url": server.url_for("") .rstrip("/") + self.base_path, **self.options, **options}
+        options = {"base_url": server.url_for("").rstrip("/") + self.base_path, **self.options, **options}
         return Registry().resolve(self.provider, self.model, auth=self.auth, options=options)
 
     def serve(self, server: HTTPServer) -> list[Body]:
@@ -225,7 +225,12 @@ def _google_error(status: int, message: str) -> Body:
 _CONTENT = _closed(
     {
         "role": {"type": "string"},
-        "parts": {"type": "array", "minItems": 1, "maxItems": 1, "items": _closed({"text": {"type": "string"}}, ["text"])},
+        "parts": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 1,
+            "items": _closed({"text": {"type": "string"}}, ["text"]),
+        },
     },
     ["parts"],
 )

@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 
 from chapterverse.protocols import Embedded, InputType
 from chapterverse.providers import Embeddings, Target
-from tests.providers.stand_ins import ALL, FAST, KEY, Body, StandIn, unit
+from tests.providers.stand_ins import ALL, FAST, KEY, StandIn, unit
 
 TEXTS = ["The clock struck thirteen.", "Nobody in the vale heard it.", "Ein Satz mit Umlauten: äöü."]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from chapterverse.protocols import Embedded, EmbeddingUsage
 from chapterverse.providers import catalog
-from chapterverse.providers.failures import Failure, Provider, retry_after
+from chapterverse.providers.failures import UNREADABLE, Failure, Provider, retry_after
 from chapterverse.providers.remote import Access, Job, Remote
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class CohereEmbedder(Remote["AsyncClientV2", "EmbedByTypeResponse"]):
             return Failure("it did not answer in time")
         if isinstance(error, httpx.TransportError):
             return Failure(str(error))
+        if isinstance(error, TypeError):  # how the SDK trips over JSON of another shape
+            return UNREADABLE
         return None
 
     async def _close(self, client: AsyncClientV2) -> None:
