@@ -278,6 +278,7 @@ class Hit:
 class Filter:
     """Where to look. Conditions all hold at once; one that is None does not restrict, an empty one matches nothing."""
 
+    chunk_ids: tuple[str, ...] | None = None
     file_ids: tuple[str, ...] | None = None
     mime_types: tuple[str, ...] | None = None
     source_urls: tuple[str, ...] | None = None

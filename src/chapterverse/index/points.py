@@ -233,6 +233,7 @@ def where_of(where: Filter | None) -> Where:
     if where is None:
         return {}
     named: dict[str, Sequence[str] | Sequence[int] | None] = {
+        "chunk": where.chunk_ids,
         "file": where.file_ids,
         "mime": where.mime_types,
         "url": where.source_urls,
