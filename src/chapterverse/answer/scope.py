@@ -1,0 +1,148 @@
+"""Scope: where in the book a question wants to be answered from, said outright or in its own words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chapterverse.errors import InvalidQueryError
+from chapterverse.types import Filter
+
+ScopeType = Literal["full-book", "section-specific", "page-specific"]
+SCOPE_TYPES: tuple[ScopeType, ...] = ("full-book", "section-specific", "page-specific")
+
+Outline = Sequence[tuple[str, ...]]
+"""Every heading path of the books that are asked, chapter first."""
+
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty"
+).split()
+_ORDINALS = (
+    "- first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+_NUMBER = rf"(?:[0-9]{{1,4}}(?:\.[0-9]+)*|[ivxlc]{{1,8}}|{'|'.join(_WORDS[1:])})"
+_NAMED = re.compile(
+    r"\b(?P<kind>(?:chapter|part|section|appendix|pages?|slide)\s+|(?:ch|pp?)\.\s*)"
+    rf"(?P<number>{_NUMBER}|[a-z])(?:\s*(?:-|–|to|through)\s*(?P<last>{_NUMBER}))?(?![\w-])",
+    re.IGNORECASE,
+)
+_NTH = re.compile(
+    rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>chapter|part|section|slide)\b", re.IGNORECASE
+)
+_LEADING = re.compile(rf"(?P<kind>[a-z]+\.?\s+)?(?P<number>{_NUMBER})(?![\w-])", re.IGNORECASE)
+_KINDS = {"ch.": "chapter", "p.": "page", "pages": "page", "pp.": "page"}
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScope:
+    """The whole book, a section of it, or pages; `description` is for people."""
+
+    type: ScopeType = "full-book"
+    identifier: str | None = None
+    description: str = "the whole book"
+
+    def __post_init__(self) -> None:
+        if self.type not in SCOPE_TYPES:
+            raise InvalidQueryError(f"scope type is {self.type!r}; it must be one of {', '.join(SCOPE_TYPES)}.")
+        if self.type != "full-book" and not (self.identifier or "").strip():
+            raise InvalidQueryError(f"A {self.type} scope needs an identifier, such as 'Chapter 3' or '45'.")
+
+
+FULL_BOOK = QueryScope()
+
+
+def parse_scope(question: str) -> QueryScope:
+    """The scope that a question names: "…in Chapter 3", "on page 45", "slide 7"; the whole book if it names none."""
+    named = _NAMED.search(question) or _NTH.search(question)
+    if named is None:
+        return FULL_BOOK
+    kind = named["kind"].strip().lower()
+    kind = _KINDS.get(kind, kind)
+    number = named["number"]
+    if number.lower() in _ORDINALS:
+        number = str(_ORDINALS.index(number.lower()))
+    last = named.groupdict().get("last")
+    identifier = f"{number}-{last}" if last else number
+    if kind == "page":
+        return QueryScope("page-specific", identifier, f"page {identifier}")
+    return QueryScope("section-specific", f"{kind} {identifier}", f"{kind.capitalize()} {identifier}")
+
+
+def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
+    """The filter that a scope means in these books; one that names nothing in them matches nothing."""
+    if scope.type == "full-book":
+        return None
+    identifier = (scope.identifier or "").strip()
+    if scope.type == "page-specific":
+        return _pages(identifier)
+    slide = re.fullmatch(rf"slide\s+({_NUMBER})", identifier, re.IGNORECASE)
+    if slide:
+        return Filter(slides=(number_of(slide[1]) or 0,))
+    chapters = dict.fromkeys(path[0] for path in outline if path)
+    chosen = _matching(identifier, chapters, chapter=True)
+    if chosen:
+        return Filter(chapters=tuple(chosen))
+    return Filter(sections=tuple(_matching(identifier, dict.fromkeys(path[-1] for path in outline if path))))
+
+
+def number_of(text: str) -> int | None:
+    """A number in digits, Roman numerals or words."""
+    text = text.lower()
+    if text.isdigit():
+        return int(text)
+    if text in _WORDS:
+        return _WORDS.index(text)
+    if not text or any(letter not in _ROMAN for letter in text):
+        return None
+    values = [_ROMAN[letter] for letter in text]
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _pages(identifier: str) -> Filter:
+    """Printed labels are what a reader sees, so they are what a page means; a range is of pages in the file."""
+    first, _, last = re.sub(r"^(?:pages?|pp?\.)\s*", "", identifier, flags=re.IGNORECASE).partition("-")
+    first, last = first.strip(), last.strip()
+    if not last:
+        return Filter(page_labels=(first,))
+    low, high = number_of(first), number_of(last)
+    if low is None or high is None or low > high:
+        raise InvalidQueryError(f"{identifier!r} is not a range of pages; write it as '12-15'.")
+    return Filter(page_labels=tuple(str(page) for page in range(low, high + 1)))
+
+
+def _matching(identifier: str, headings: Sequence[str] | dict[str, None], chapter: bool = False) -> list[str]:
+    """Headings that an identifier names: in full, by its beginning, or by its number ("Chapter 3", "III", "3.2")."""
+    wanted = _fold(identifier)
+    exact = [heading for heading in headings if _fold(heading) == wanted]
+    if exact:
+        return exact
+    number = _LEADING.fullmatch(wanted)
+    if number is None:
+        return [heading for heading in headings if wanted and wanted in _fold(heading)]
+    kind = (number["kind"] or "").strip().rstrip(".")
+    return [heading for heading in headings if _numbered(_fold(heading), kind, number["number"], chapter)]
+
+
+def _numbered(heading: str, kind: str, number: str, chapter: bool) -> bool:
+    """Whether a heading carries this number: under the same word, or, for a chapter, with no word at all."""
+    found = _LEADING.match(heading)
+    if found is None:
+        return False
+    word = (found["kind"] or "").strip().rstrip(".")
+    if word and kind and word != kind:
+        return False
+    if not word and not (chapter or kind in ("", "section")):
+        return False
+    value = number_of(number)
+    same = found["number"] == number or (value is not None and number_of(found["number"]) == value)
+    return same and (bool(word) or kind in ("", "chapter", "section"))
+
+
+def _fold(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

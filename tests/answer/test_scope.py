@@ -1,0 +1,90 @@
+"""Scopes: said outright or in the question's own words."""
+
+from __future__ import annotations
+
+import pytest
+
+from chapterverse.answer.scope import FULL_BOOK, QueryScope, number_of, parse_scope, resolve_scope
+from chapterverse.errors import InvalidQueryError
+from chapterverse.types import Filter
+
+BOOK = [
+    ("The Clocks",),
+    ("The Clocks", "Preface"),
+    ("Chapter 1: A Valley",),
+    ("Chapter 2: The Guild",),
+    ("Chapter 3: The Weight",),
+    ("Chapter 3: The Weight", "The Drop"),
+    ("Chapter 13: The End",),
+    ("Appendix B",),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "identifier"),
+    [
+        ("What is the main theme of Chapter 3?", "section-specific", "chapter 3"),
+        ("what does ch. 12 say about bells", "section-specific", "chapter 12"),
+        ("In chapter three, who winds it?", "section-specific", "chapter three"),
+        ("Who speaks in Chapter XIV?", "section-specific", "chapter XIV"),
+        ("What is shown on slide 7?", "section-specific", "slide 7"),
+        ("What stands on page 45?", "page-specific", "45"),
+        ("What does p. iv promise?", "page-specific", "iv"),
+        ("Summarise pages 12-15", "page-specific", "12-15"),
+        ("What does section 3.2 require?", "section-specific", "section 3.2"),
+        ("What happens in the third chapter?", "section-specific", "chapter 3"),
+        ("Who founded the Guild?", "full-book", None),
+        ("How many pages does the ledger have?", "full-book", None),
+        ("Which chapter tells of bells?", "full-book", None),
+        ("Is this page torn?", "full-book", None),
+        ("What part did Kell play?", "full-book", None),
+    ],
+)
+def test_what_a_question_names(question: str, kind: str, identifier: str | None) -> None:
+    scope = parse_scope(question)
+    assert (scope.type, scope.identifier) == (kind, identifier)
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        (FULL_BOOK, None),
+        (QueryScope("section-specific", "Chapter 3"), Filter(chapters=("Chapter 3: The Weight",))),
+        (QueryScope("section-specific", "chapter iii"), Filter(chapters=("Chapter 3: The Weight",))),
+        (QueryScope("section-specific", "Chapter 1"), Filter(chapters=("Chapter 1: A Valley",))),
+        (QueryScope("section-specific", "the drop"), Filter(sections=("The Drop",))),
+        (QueryScope("section-specific", "the weight"), Filter(chapters=("Chapter 3: The Weight",))),
+        (QueryScope("section-specific", "appendix b"), Filter(chapters=("Appendix B",))),
+        (QueryScope("section-specific", "Chapter 40"), Filter(sections=())),
+        (QueryScope("section-specific", "slide 7"), Filter(slides=(7,))),
+        (QueryScope("page-specific", "45"), Filter(page_labels=("45",))),
+        (QueryScope("page-specific", "page iv"), Filter(page_labels=("iv",))),
+        (QueryScope("page-specific", "12-14"), Filter(page_labels=("12", "13", "14"))),
+    ],
+)
+def test_what_it_means_in_a_book(scope: QueryScope, expected: Filter | None) -> None:
+    assert resolve_scope(scope, BOOK) == expected
+
+
+def test_chapters_without_the_word_are_found_by_number() -> None:
+    novel = [("I",), ("II",), ("III. The Ball",), ("4. After",)]
+    assert resolve_scope(QueryScope("section-specific", "chapter 3"), novel) == Filter(chapters=("III. The Ball",))
+    assert resolve_scope(QueryScope("section-specific", "chapter 4"), novel) == Filter(chapters=("4. After",))
+    assert resolve_scope(QueryScope("section-specific", "chapter two"), novel) == Filter(chapters=("II",))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("45", 45), ("iv", 4), ("XIV", 14), ("xlix", 49), ("twelve", 12), ("q", None), ("", None)],
+)
+def test_numbers(text: str, number: int | None) -> None:
+    assert number_of(text) == number
+
+
+def test_bad_scopes_are_refused() -> None:
+    with pytest.raises(InvalidQueryError, match="full-book, section-specific, page-specific"):
+        QueryScope("chapter", "3")  # type: ignore[arg-type]
+    with pytest.raises(InvalidQueryError, match="needs an identifier"):
+        QueryScope("page-specific", " ")
+    with pytest.raises(InvalidQueryError, match="range of pages"):
+        resolve_scope(QueryScope("page-specific", "15-12"), BOOK)
