@@ -363,7 +363,7 @@ def independent_pages(data: bytes) -> list[str]:
 
 def untrue_sentences(document: Document, data: bytes, count: int = 50, seed: int = 7) -> list[str]:
     """Of so many random sentences of a document, those that another extractor does not find on the pages claimed."""
-    pages = [_letters(text) for text in independent_pages(data)]
+    pages = [letters(text) for text in independent_pages(data)]
     spans = [
         (block.start + match.start(), block.start + match.end())
         for block in document.blocks
@@ -381,12 +381,12 @@ def _is_true(document: Document, start: int, end: int, pages: list[str]) -> bool
     assert place.first_page
     assert place.last_page
     first, last = (pages[(page.number or 0) - 1] for page in (place.first_page, place.last_page))
-    sentence = _letters(document.text[start:end])
+    sentence = letters(document.text[start:end])
     if place.first_page == place.last_page:
         return sentence in first
     return any(sentence[:cut] in first and sentence[cut:] in last for cut in range(1, len(sentence)))
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """Letters and digits only: white space, hyphens and the shapes of quotation marks are matters of taste."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).casefold()

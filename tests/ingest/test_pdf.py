@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
+import re
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from chapterverse.errors import UnreadableFileError
-from chapterverse.ingest.composer import Composer
-from chapterverse.ingest.formats import pdf
 from chapterverse.library import sample_book
 from chapterverse.types import Document, Page, ReadOptions
 from tests.ingest import pdfs
 from tests.ingest.pdfs import LEFT, TOP, column, drawn, filled, lines, table_rows, text_at
-from tests.ingest.reading import blocks, parse, reasons
+from tests.ingest.reading import blocks, parse
 
 PROSE = pdfs.SENTENCES.strip()
+FOOT = 120.0
+"""So high that three lines fit below."""
 
 
 def read(data: bytes, options: ReadOptions = ReadOptions()) -> Document:
@@ -94,14 +93,11 @@ def test_columns_are_read_one_after_the_other(count: int, row_by_row: bool) -> N
 
 def test_a_paragraph_across_pages_is_one_block_with_the_page_marked_inside() -> None:
     first, second = filled(PROSE)[:3], filled(PROSE)[3:]
-    document = read(drawn(lines(["\t" + first[0], *first[1:]], y=BOTTOM_THREE), lines(second)))
+    document = read(drawn(lines(["\t" + first[0], *first[1:]], y=FOOT), lines(second)))
     assert blocks(document) == [("paragraph", PROSE)]
     offset = document.text.index(second[0])
     assert [(mark.start, mark.page.number) for mark in document.pages] == [(0, 1), (offset, 2)]
     assert document.place(0, len(PROSE)).last_page == Page(2, None)
-
-
-BOTTOM_THREE = 120.0
 
 
 def test_paragraphs_are_told_by_indent_spacing_and_short_last_lines() -> None:
@@ -135,7 +131,7 @@ def test_hyphens_at_line_ends_are_undone_unless_the_word_has_one() -> None:
 def test_a_word_cut_by_a_column_or_a_page_is_whole() -> None:
     text = f"{PROSE} The keeper counted the candle-"
     first = filled(text)
-    document = read(drawn(lines(first, y=BOTTOM_THREE + 14 * len(first)), lines(["sticks in the tower every night."])))
+    document = read(drawn(lines(first, y=FOOT + 14 * len(first)), lines(["sticks in the tower every night."])))
     assert "the candlesticks in the tower" in document.text
     assert document.page_at(document.text.index("sticks")) == Page(2, None)
     assert document.page_at(document.text.index("candle")) == Page(1, None)
@@ -316,7 +312,7 @@ def test_a_sentence_about_a_table_is_no_caption() -> None:
     assert blocks(read(pdfs.simple(text))) == [("paragraph", text)]
 
 
-# --- metadata and warnings -------------------------------------------------------------------------------------------
+# --- metadata --------------------------------------------------------------------------------------------------------
 
 
 def test_title_and_author_are_read_unless_a_program_made_them_up() -> None:
@@ -324,86 +320,6 @@ def test_title_and_author_are_read_unless_a_program_made_them_up() -> None:
     assert (document.title, document.author, document.page_count) == ("The Clocks of Harrow Vale", "W. Tarrant", 1)
     for junk in ("Microsoft Word - thesis_final.doc", "untitled", "book.indd"):
         assert read(drawn(lines([PROSE[:60]]), title=junk)).title == "book.pdf"
-
-
-def test_pages_without_a_text_layer_are_reported_one_by_one_and_runs_are_folded() -> None:
-    document = read(pdfs.scanned(["One.", None, "Three.", None, None, None, "Seven."]))
-    assert [notice.reason for notice in document.notices] == [
-        "page 2 has no text layer (scanned image): it is not indexed",
-        "pages 4-6 have no text layer (scanned image): they are not indexed",
-    ]
-    assert [mark.page.number for mark in document.pages] == [1, 3, 7]
-
-
-def test_a_file_without_any_text_layer_is_refused() -> None:
-    with pytest.raises(UnreadableFileError, match="OCR") as caught:
-        read(pdfs.scanned([None, None]))
-    assert caught.value.reason == "no_text"
-
-
-def test_a_password_opens_an_encrypted_file() -> None:
-    document = read(pdfs.encrypted("stork"), ReadOptions(password="stork"))
-    assert document.text == "The secret of the tower is the second key."
-    for options, message in ((ReadOptions(), "--password"), (ReadOptions(password="heron"), "does not open")):
-        with pytest.raises(UnreadableFileError, match=message) as caught:
-            read(pdfs.encrypted("stork"), options)
-        assert caught.value.reason == "encrypted"
-
-
-# --- broken and hostile files ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("zero_byte", "empty"),
-        ("garbage", "damaged"),
-        ("header_only", "damaged"),
-        ("encrypted", "encrypted"),
-        ("truncated", "damaged"),
-        ("flate_bomb", "bomb"),
-        ("many_pages", "pages"),
-        ("no_pages", "damaged"),
-        ("unmapped_font", "no_text"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_with_a_reason(name: str, reason: str) -> None:
-    with pytest.raises(UnreadableFileError) as caught:
-        pdf.parse(pdfs.HOSTILE[name](), Composer(), ReadOptions())
-    assert caught.value.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "warning"),
-    [
-        ("broken_xref", "Read me although my table is wrong.", "cross-references are broken"),
-        ("misplaced_xref", "Read me although my table is lost.", "cross-references are broken"),
-        ("looping_outline", "A page with endless bookmarks.", "bookmarks are endless"),
-        ("looping_page_tree", "A page below a tree that grows into itself.", "damaged content"),
-        ("lost_page", "The first page is here.", "page 2 has damaged content"),
-    ],
-)
-def test_what_can_be_repaired_is_read_with_a_warning(name: str, text: str, warning: str) -> None:
-    started = time.perf_counter()
-    document = read(pdfs.HOSTILE[name]())
-    assert document.text == text
-    assert warning in reasons(document)
-    assert time.perf_counter() - started < 5
-
-
-def test_bombs_in_layers_are_seen_through() -> None:
-    with pytest.raises(UnreadableFileError) as caught:
-        read(pdfs.flate_bomb(layers=2))
-    assert caught.value.reason == "bomb"
-
-
-def test_a_form_that_draws_itself_once_is_read() -> None:
-    assert read(pdfs.recursive_form(times=1)).text == "Before the form."
-
-
-def test_intact_files_raise_no_warning() -> None:
-    for data in (pdfs.book(2), pdfs.simple(PROSE), pdfs.scanned(["One."])):
-        assert reasons(read(data)) == ""
 
 
 # --- page truth ------------------------------------------------------------------------------------------------------
@@ -419,3 +335,12 @@ def test_sentences_are_on_the_pages_that_they_claim() -> None:
 def test_sentences_of_the_sample_book_are_on_the_pages_that_they_claim() -> None:
     data = sample_book(".pdf").read_bytes()
     assert pdfs.untrue_sentences(read(data), data) == []
+
+
+def test_the_sample_book_reads_from_its_pdf_as_from_its_markdown() -> None:
+    from_pdf, from_markdown = (
+        {pdfs.letters(re.sub(r"\[\d+\]", "", text)) for _, text in blocks(parse(path.read_bytes(), path.name))}
+        for path in map(sample_book, (".pdf", ".md"))
+    )
+    assert from_markdown - from_pdf == set()
+    assert len(from_pdf - from_markdown) == 2  # the page of contents: its heading and its entries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 
 from chapterverse.ingest.formats.pdf.model import Bookmark, Line, Passage, Table
@@ -67,11 +68,16 @@ def _with_number(lines: list[Line], start: int, stop: int) -> list[Line]:
 
 def open_unprinted(passages: list[Passage], unprinted: dict[int, list[Bookmark]]) -> None:
     """Let bookmarks whose words are not printed open at the first passage of their page that lies below them."""
+    by_page: dict[int, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        by_page[passage.page].append(passage)
+    filled = sorted(by_page)
     for page, bookmarks in unprinted.items():
-        here = [passage for passage in passages if passage.page == page]
-        later = next((passage for passage in passages if passage.page > page), None)
+        later = bisect_right(filled, page)
+        fallback = by_page[filled[later]][0] if later < len(filled) else None
         for bookmark in bookmarks:
-            place = next((p for p in here if bookmark.y is None or _bottom(p) > bookmark.y), later)
+            below = (p for p in by_page.get(page, ()) if bookmark.y is None or _bottom(p) > bookmark.y)
+            place = next(below, fallback)
             if place:
                 place.sections.append((bookmark.title, bookmark.level))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import defaultdict
 
@@ -26,8 +27,9 @@ def take_notes(pages: list[list[Line | Table]], body_size: float) -> Notes:
         taken: set[int] = set()
         for lines in columns.values():
             for note in _foot(lines, body_size, _references(flow)):
-                notes[note.lines[0].page, note.marker] = note
-                taken.update(map(id, note.lines))
+                # A sign used twice on a page leads to the first note; what would be lost so stays in the text.
+                if notes.setdefault((index, note.marker), note) is note:
+                    taken.update(map(id, note.lines))
         if taken:
             pages[index] = [item for item in flow if id(item) not in taken]
     return notes
@@ -54,11 +56,21 @@ def _foot(lines: list[Line], body_size: float, references: set[str]) -> list[Not
         begin = _START.match(line.text)
         marker = (begin[1] or begin[2]) if begin else None
         if begin and marker in references:
-            line.text = line.text[begin.end() :]
             notes.append(Note(marker or "", [line]))
         elif notes:
             notes[-1].lines.append(line)
     return notes
+
+
+def plain(text: str) -> str:
+    """Text in which raised signs are signs like any other."""
+    return _REFERENCE.sub(r"\1", text)
+
+
+def body_of(note: Note) -> list[Line]:
+    """A note's lines without the sign that opens it."""
+    first = dataclasses.replace(note.lines[0], text=_START.sub("", note.lines[0].text, count=1))
+    return [first, *note.lines[1:]]
 
 
 def with_references(line: Line, notes: Notes) -> tuple[str, list[Note]]:

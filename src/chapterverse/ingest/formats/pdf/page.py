@@ -199,19 +199,21 @@ def _runs(text: str, glyphs: _Glyphs) -> Iterator[tuple[int, int, int]]:
     """Start, end and text object of each run of words that one text object draws."""
     begin = word = end = 0
     address = -1
-    along = 0.0
+    along = em = 0.0
     for match in _WORDS.finditer(text):
         start, stop = match.span()
         here, x = glyphs.text_object(start), glyphs.along(start)
-        if here == address and text[end - 1] != HYPHEN and "\n" not in text[end:start]:
-            em = glyphs.style(here, start).size
-            # Letters are narrow here, so that a gap is measured only after long words and wide spaces.
-            if abs(x - along) < (0.3 * (end - word) + _WIDE) * em or not glyphs.parted(end - 1, start, _WIDE * em):
-                word, end, along = start, stop, x
-                continue
+        together = here == address and text[end - 1] != HYPHEN and "\n" not in text[end:start]
+        if together and abs(x - along) > (0.4 * (end - word) + 1) * em:
+            # A word of a usual width would leave no room for a gap; only the others are measured.
+            together = not glyphs.parted(end - 1, start, _WIDE * em)
+        if together:
+            word, end, along = start, stop, x
+            continue
         if end:
             yield from _cut(glyphs, begin, word, end, address)
         begin, word, end, address, along = start, start, stop, here, x
+        em = glyphs.style(here, start).size
     if end:
         yield from _cut(glyphs, begin, word, end, address)
 

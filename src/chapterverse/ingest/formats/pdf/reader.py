@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import deque
 from collections.abc import Iterator
 from typing import cast
 
@@ -15,7 +16,7 @@ from chapterverse.ingest.formats.pdf.furniture import remove_furniture
 from chapterverse.ingest.formats.pdf.headings import infer_headings, match_bookmarks, open_unprinted
 from chapterverse.ingest.formats.pdf.layout import read_lines
 from chapterverse.ingest.formats.pdf.model import HYPHEN, Line, Note, PageContent, Passage
-from chapterverse.ingest.formats.pdf.notes import Notes, take_notes, with_references
+from chapterverse.ingest.formats.pdf.notes import Notes, body_of, plain, take_notes, with_references
 from chapterverse.ingest.formats.pdf.page import read_page
 from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages, is_full, without_leaders
 from chapterverse.ingest.formats.pdf.words import Words
@@ -70,10 +71,9 @@ def _read_pages(document: pdfium.PdfDocument, composer: Composer) -> list[PageCo
         pages.append(page)
     if not any(page.spans for page in pages):
         raise _nothing_to_read(scanned, broken, garbled)
-    _report(composer, scanned, "no text layer (scanned image)", "it is", "they are")
-    _report(composer, garbled, "text that cannot be decoded (its fonts do not say which letters they draw)",
-            "it is", "they are")  # fmt: skip
-    _report(composer, broken, "damaged content", "it is", "they are")
+    _report(composer, scanned, "no text layer (scanned image)")
+    _report(composer, garbled, "text that cannot be decoded (the fonts do not say which letters they draw)")
+    _report(composer, broken, "damaged content")
     return pages
 
 
@@ -93,13 +93,13 @@ def _nothing_to_read(scanned: list[int], broken: list[int], garbled: list[int]) 
     )
 
 
-def _report(composer: Composer, numbers: list[int], problem: str, one: str, many: str) -> None:
+def _report(composer: Composer, numbers: list[int], problem: str) -> None:
     """Warn about pages; runs of them are folded."""
     for first, last in _runs(numbers):
         if first == last:
-            composer.warn(f"page {first} has {problem}: {one} not indexed")
+            composer.warn(f"page {first} has {problem}: it is not indexed")
         else:
-            composer.warn(f"pages {first}-{last} have {problem}: {many} not indexed")
+            composer.warn(f"pages {first}-{last} have {problem}: they are not indexed")
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
@@ -123,6 +123,7 @@ class _Teller:
         self._notes = notes
         self._words = words
         self._page: int | None = None
+        self._told: set[int] = set()
 
     def tell(self, passages: list[Passage]) -> None:
         for passage in passages:
@@ -130,7 +131,7 @@ class _Teller:
                 self._composer.section(title, level)
             if passage.table:
                 self._turn_to(passage.page)
-                self._composer.add("table", passage.table.text)
+                self._composer.add("table", plain(passage.table.text))
                 continue
             pieces, notes = self._pieces(passage.lines)
             if passage.kind == "heading":
@@ -138,11 +139,19 @@ class _Teller:
             else:
                 self._composer.add(cast(BlockKind, passage.kind), pieces)
             self._tell_notes(notes)
+        self._tell_notes(list(self._notes.values()))  # those that only another note refers to
 
     def _tell_notes(self, notes: list[Note]) -> None:
-        for note in notes:
-            pieces, _ = self._pieces(note.lines)
+        """Tell each note once, and after it the notes that it refers to itself."""
+        waiting = deque(notes)
+        while waiting:
+            note = waiting.popleft()
+            if id(note) in self._told:
+                continue
+            self._told.add(id(note))
+            pieces, more = self._pieces(body_of(note))
             self._composer.add("footnote", [f"[{note.marker}] ", *pieces])
+            waiting.extend(more)
 
     def _turn_to(self, page: int) -> None:
         if page != self._page:

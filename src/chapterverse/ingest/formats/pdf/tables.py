@@ -49,16 +49,17 @@ def _merged(rulings: list[Ruling], horizontal: bool) -> list[Ruling]:
             return round((ruling.top + ruling.bottom) / 2 / _TOUCH), ruling.left
         return round((ruling.left + ruling.right) / 2 / _TOUCH), ruling.top
 
+    def reach(last: Ruling, ruling: Ruling) -> float:
+        return ruling.left - last.right if horizontal else ruling.top - last.bottom
+
     merged: list[Ruling] = []
     for ruling in sorted(rulings, key=key):
         last = merged[-1] if merged else None
-        if last and key(last)[0] == key(ruling)[0]:
-            reach = ruling.left - last.right if horizontal else ruling.top - last.bottom
-            if reach <= _TOUCH:
-                far_right, far_bottom = max(last.right, ruling.right), max(last.bottom, ruling.bottom)
-                merged[-1] = Ruling(min(last.left, ruling.left), min(last.top, ruling.top), far_right, far_bottom)
-                continue
-        merged.append(ruling)
+        if last and key(last)[0] == key(ruling)[0] and reach(last, ruling) <= _TOUCH:
+            far_right, far_bottom = max(last.right, ruling.right), max(last.bottom, ruling.bottom)
+            merged[-1] = Ruling(min(last.left, ruling.left), min(last.top, ruling.top), far_right, far_bottom)
+        else:
+            merged.append(ruling)
     return [line for line in merged if max(line.right - line.left, line.bottom - line.top) > 2 * _TOUCH]
 
 
