@@ -70,7 +70,7 @@ def test_a_docusaurus_page_is_its_chapter_and_nothing_else() -> None:
         ("paragraph", "Start at the hip."),
         ("heading", "The hip"),
         ("paragraph", "leg.py"),
-        ("code", "def hip():\n return 1"),
+        ("code", "def hip():\n    return 1"),
         ("paragraph", "Seen."),
         ("paragraph", "Behind a tab."),
         ("paragraph", "Proof"),
@@ -153,7 +153,7 @@ def test_kinds() -> None:
         "<pre>a\n  b</pre><ol><li><pre>c</pre></li></ol>"
     )
     assert blocks(read(page)) == [
-        ("quote", "Said."), ("list", "- x"), ("caption", "A leg."), ("code", "a\n b"), ("code", "c"),
+        ("quote", "Said."), ("list", "- x"), ("caption", "A leg."), ("code", "a\n  b"), ("code", "c"),
     ]  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def test_footnotes_stand_after_the_block_that_refers_to_them() -> None:
 
 def test_code_keeps_its_lines_and_quotes_are_quotes() -> None:
     assert read("```python\nif x:\n    y = 1\n```\n\n> Said\n> he.\n") == [
-        ("code", "if x:\n y = 1"),
+        ("code", "if x:\n    y = 1"),
         ("quote", "Said he."),
     ]
 

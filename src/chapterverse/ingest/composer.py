@@ -11,18 +11,40 @@ from chapterverse.types import Block, BlockKind, Document, Notice, Page, PageSta
 Piece = str | Page
 """Text, or the mark of a page that begins at this point of it."""
 
-_LINE_KINDS = frozenset({"table", "code", "notes"})
-"""Kinds whose line breaks mean something; in all others a line break is a space."""
+_LINE_KINDS = frozenset({"table", "notes"})
+"""Kinds whose line breaks mean something, as do those of code; in all others a line break is a space."""
 
-_INVISIBLE = re.compile(r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_MAX_WARNINGS = 50
+"""No reader looks at more; a hostile file could have one for each of its bytes."""
+
+_INVISIBLE = re.compile(
+    r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]"
+)
+_BLANK = re.compile(r"[^\S\n]")
 _BLANKS = re.compile(r"[^\S\n]+")
 _SPACES = re.compile(r"\s+")
+_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
+_STACK = re.compile(r"(?<![^\w\s\x00-\x7f])[^\w\s\x00-\x7f]{100,}")
+"""More marks and symbols in a row than any letter carries accents."""
 
 
-def clean(text: str, keep_lines: bool = False) -> str:
-    """Canonical characters: composed (NFC), no invisible ones, white space folded."""
-    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
-    return _BLANKS.sub(" ", text) if keep_lines else _SPACES.sub(" ", text)
+def clean(text: str, kind: BlockKind = "paragraph") -> str:
+    """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind of block allows."""
+    text = _composed(_INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    if kind == "code":
+        return _BLANK.sub(" ", text.expandtabs(4))
+    return (_BLANKS if kind in _LINE_KINDS else _SPACES).sub(" ", text)
+
+
+def _composed(text: str) -> str:
+    """Unicode NFC. Putting accents in order takes square time in their number, so endless piles of them go first."""
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", _STACK.sub(_without_accents, text))
+
+
+def _without_accents(stack: re.Match[str]) -> str:
+    return "".join(char for char in stack.group() if not unicodedata.combining(char))
 
 
 class Composer:
@@ -40,7 +62,7 @@ class Composer:
         self._path: list[tuple[int, str]] = []
         self._slide: int | None = None
         self._next_page: Page | None = None
-        self._warnings: list[str] = []
+        self._warnings: dict[str, None] = {}
 
     @property
     def empty(self) -> bool:
@@ -53,8 +75,7 @@ class Composer:
 
     def warn(self, reason: str) -> None:
         """Report something a user should know about the file; saying it twice is saying it once."""
-        if reason not in self._warnings:
-            self._warnings.append(reason)
+        self._warnings[reason] = None
 
     def page(self, number: int | None = None, label: str | None = None) -> None:
         """A new page begins with whatever is added next."""
@@ -87,7 +108,7 @@ class Composer:
     def add(self, kind: BlockKind, text: str | Iterable[Piece], cfi: str | None = None) -> None:
         """Add a block; `Page` marks among the pieces say where in it a page begins. Blank text adds nothing."""
         pieces: list[Piece] = [text] if isinstance(text, str) else list(text)
-        content, marks = _join(pieces, keep_lines=kind in _LINE_KINDS)
+        content, marks = _join(pieces, kind)
         if not content:
             if marks:
                 self._next_page = marks[-1][1]
@@ -129,8 +150,13 @@ class Composer:
             source_url=source_url,
             modified_time=modified_time,
             page_count=self.page_count,
-            notices=tuple(Notice(file_id, file_name, reason) for reason in self._warnings),
+            notices=tuple(Notice(file_id, file_name, reason) for reason in self._reasons()),
         )
+
+    def _reasons(self) -> list[str]:
+        reasons = list(self._warnings)
+        more = len(reasons) - _MAX_WARNINGS
+        return [*reasons[:_MAX_WARNINGS], f"{more:,} more warnings are not shown."] if more > 0 else reasons
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
@@ -143,10 +169,10 @@ class Composer:
             self._pages.append(PageStart(offset, page))
 
     def _first_heading(self) -> str | None:
-        return next((block.headings[-1] for block in self._blocks if block.kind == "heading"), None)
+        return next((block.headings[-1] for block in self._blocks if block.kind == "heading" and block.headings), None)
 
 
-def _join(pieces: list[Piece], keep_lines: bool) -> tuple[str, list[tuple[int, Page]]]:
+def _join(pieces: list[Piece], kind: BlockKind) -> tuple[str, list[tuple[int, Page]]]:
     """Clean text of the pieces, and the offset in it at which each page among them begins."""
     text = ""
     marks: list[tuple[int, Page]] = []
@@ -154,8 +180,10 @@ def _join(pieces: list[Piece], keep_lines: bool) -> tuple[str, list[tuple[int, P
         if isinstance(piece, Page):
             marks.append((len(text), piece))
             continue
-        part = clean(piece, keep_lines)
-        if not text or text[-1].isspace():
+        part = clean(piece, kind)
+        if kind == "code":
+            part = part if text else _BLANK_LINES.sub("", part)  # the first line keeps its indentation, too
+        elif not text or text[-1].isspace():
             part = part.lstrip()
         text += part
     text = text.rstrip()
