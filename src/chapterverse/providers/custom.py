@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagError, AstRagValidationError
-from chapterverse.protocols import Capabilities, Embedded, Embedder, EmbeddingUsage, InputType, ModelCard
+from chapterverse.protocols import Capabilities, Embedded, EmbeddingUsage, InputType, ModelCard
 from chapterverse.providers.settings import snake
-
-_CARD_FIELDS = {"name", "dimensions", "max_tokens", "max_batch", "max_request_tokens", "price", "licence", "link"}
-_OTHER_FIELDS = {"models", "options", "key_variables", "keeps", "concurrency"}
 
 
 class CustomEmbedder:
@@ -25,10 +22,10 @@ class CustomEmbedder:
     def __init__(self, name: str, adapter: Any) -> None:
         source: Any = adapter
         if isinstance(adapter, Mapping):
-            source = SimpleNamespace(**{snake(key): value for key, value in adapter.items()})
+            source = SimpleNamespace(**_snaked(adapter))
         self._name = name
         self._embed: Any = getattr(source, "embed", source)
-        if not callable(self._embed) or inspect.isclass(self._embed):
+        if not callable(self._embed) or inspect.isclass(source):
             raise AstRagValidationError(
                 f"The adapter {name!r} must have a function `embed(texts, input_type, model, auth, options)` or be one."
             )
@@ -77,11 +74,6 @@ class CustomEmbedder:
         return Embedded(array, EmbeddingUsage(int(tokens), 1, cost))
 
 
-def as_embedder(name: str, adapter: Any) -> Embedder:
-    """The adapter, made to offer all that an `Embedder` offers."""
-    return CustomEmbedder(name, adapter)
-
-
 def _optional(source: Any, name: str) -> Callable[..., Any] | None:
     found = getattr(source, name, None)
     return found if callable(found) else None
@@ -96,24 +88,20 @@ async def _called(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _capabilities(name: str, described: Any) -> Capabilities:
+    """What is said of all models may stand beside them; what is said of none makes one model, `default`."""
     if isinstance(described, Capabilities):
         return described
-    if not isinstance(described, Mapping):
-        raise AstRagValidationError(f"capabilities() of the adapter {name!r} must return a dictionary.")
-    given = {snake(key): value for key, value in described.items()}
-    models = given.pop("models", None)
-    unknown = sorted(set(given) - _CARD_FIELDS - _OTHER_FIELDS)
-    if unknown:
-        known = ", ".join(sorted(_CARD_FIELDS | _OTHER_FIELDS))
-        raise AstRagValidationError(f"capabilities() of the adapter {name!r} names {unknown[0]!r}; known are {known}.")
-    shared = {key: given.pop(key) for key in _CARD_FIELDS & set(given)}
-    cards = [{**shared, **{snake(key): value for key, value in model.items()}} for model in models or [{}]]
-    for key in ("options", "key_variables"):
-        if key in given:
-            given[key] = tuple(given[key])
-    return Capabilities(models=tuple(_card(card) for card in cards), **given)
+    try:
+        given = _snaked(described)
+        shared = {field.name: given.pop(field.name) for field in fields(ModelCard) if field.name in given}
+        models = [_snaked(model) for model in given.pop("models", [{}])]
+        cards = tuple(ModelCard(**{"name": "default", "dimensions": None, **shared, **model}) for model in models)
+        lists: dict[str, Any] = {key: tuple(given.pop(key)) for key in ("options", "key_variables") if key in given}
+        return Capabilities(cards, **lists, **given)
+    except (AttributeError, TypeError) as error:
+        message = f"capabilities() of the adapter {name!r} cannot be understood: {error}."
+        raise AstRagValidationError(message, cause=error) from error
 
 
-def _card(given: dict[str, Any]) -> ModelCard:
-    known = {one.name for one in fields(ModelCard)}
-    return ModelCard(**{"name": "default", "dimensions": None, **{k: v for k, v in given.items() if k in known}})
+def _snaked(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {snake(key): value for key, value in given.items()}

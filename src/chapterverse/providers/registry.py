@@ -14,7 +14,7 @@ from typing import Any
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagValidationError
 from chapterverse.protocols import Capabilities, Embedder
 from chapterverse.providers.catalog import Target, card_for
-from chapterverse.providers.custom import as_embedder
+from chapterverse.providers.custom import CustomEmbedder
 from chapterverse.providers.settings import Auth, auth_for, environment, options_for
 
 ENTRY_POINTS = "chapterverse.embeddings"
@@ -55,7 +55,7 @@ class Registry:
             )
         if key in self.names() and not overwrite:
             raise AstRagValidationError(f"There is a provider {key!r} already; overwrite=True replaces it.")
-        self._added[key] = as_embedder(key, adapter)
+        self._added[key] = CustomEmbedder(key, adapter)
 
     def unregister(self, name: str) -> None:
         """Take out what was added; a built-in provider that it stood in for is there again."""
@@ -151,7 +151,7 @@ def _key(name: str) -> str:
 def _load(key: str, point: EntryPoint) -> Embedder:
     try:
         adapter = point.load()
-        return as_embedder(key, adapter() if inspect.isclass(adapter) else adapter)
+        return CustomEmbedder(key, adapter() if inspect.isclass(adapter) else adapter)
     except Exception as error:
         raise AstRagEmbeddingCapabilityError(
             f"The embedding provider {key!r} cannot be loaded from {point.value}: {type(error).__name__}: {error}",
