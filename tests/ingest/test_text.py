@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import time
 
 import pytest
 
@@ -64,11 +65,32 @@ def test_unicode_encodings(data: bytes) -> None:
     assert parse(data, "a.txt").text == SAID
 
 
-def test_other_encodings_are_guessed_and_reported() -> None:
-    text = "Die Uhr über dem Tor schlägt für alle; größer könnte sie kaum sein. " * 20
-    document = parse(text.encode("cp1252"), "a.txt")
-    assert document.text == text.strip()
-    assert "not UTF-8" in reasons(document)
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1252", "Die Uhr über dem Tor schlägt für alle."),
+        ("cp1252", "L'été dernier, à la fête."),
+        ("cp1252", "A situação não é tão simples; há razões."),
+        ("cp1252", "He said “no” – it’s over."),
+        ("cp1250", "Zażółć gęślą jaźń. Książę był w Łodzi, gdzie śnieg padał przez całą noc."),
+        ("cp1251", "Часы на башне пробили полночь, и все замолчали."),
+        ("koi8_r", "Часы на башне пробили полночь, и все замолчали."),
+        ("cp1253", "Το ρολόι του πύργου χτύπησε μεσάνυχτα."),
+        ("cp932", "塔の時計が真夜中を打った。みんな黙っていた。"),
+        ("euc_jp", "塔の時計が真夜中を打った。みんな黙っていた。"),
+        ("gb18030", "塔上的钟敲了十二下，大家都沉默了。"),
+        ("cp949", "탑의 시계가 자정을 쳤다. 모두 조용했다."),
+    ],
+)
+def test_other_encodings_are_guessed_and_reported(encoding: str, text: str) -> None:
+    document = parse(text.encode(encoding), "a.txt")
+    assert document.text == text
+    assert reasons(document) == f"The text is not UTF-8; it was read as {encoding}."
+
+
+def test_an_encoding_shows_late_in_a_long_text() -> None:
+    text = "Plain words. " * 30_000 + "Und dann für alle."
+    assert parse(text.encode("cp1252"), "a.txt").text == text
 
 
 def test_invalid_utf8_is_read_with_a_warning() -> None:
@@ -88,3 +110,15 @@ def test_invisible_characters_go() -> None:
     assert parse("soft\u00adhyphen zero\u200bwidth nb\u00a0space\x07".encode(), "a.txt").text == (
         "softhyphen zerowidth nb space"
     )
+
+
+def test_white_space_of_any_kind_keeps_words_apart() -> None:
+    text = "one\x0btwo\u2028three\u3000four\x85five, and so on until a vertical tab is rare"
+    assert parse(text.encode(), "a.txt").text == "one two three four five, and so on until a vertical tab is rare"
+
+
+def test_a_pile_of_accents_takes_no_square_time() -> None:
+    started = time.perf_counter()
+    assert parse(("Z" + "\u0301\u0327" * 300_000 + "algo").encode(), "a.txt").text == "Zalgo"
+    assert time.perf_counter() - started < 5
+    assert parse("Cafe\u0301 ".encode() + "─".encode() * 500, "a.txt").text == "Café " + "─" * 500

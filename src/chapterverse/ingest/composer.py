@@ -17,9 +17,7 @@ _LINE_KINDS = frozenset({"table", "notes"})
 _MAX_WARNINGS = 50
 """No reader looks at more; a hostile file could have one for each of its bytes."""
 
-_INVISIBLE = re.compile(
-    r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]"
-)
+_INVISIBLE = re.compile(r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _BLANK = re.compile(r"[^\S\n]")
 _BLANKS = re.compile(r"[^\S\n]+")
 _SPACES = re.compile(r"\s+")
@@ -29,7 +27,7 @@ _STACK = re.compile(r"(?<![^\w\s\x00-\x7f])[^\w\s\x00-\x7f]{100,}")
 
 
 def clean(text: str, kind: BlockKind = "paragraph") -> str:
-    """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind of block allows."""
+    """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind allows."""
     text = _composed(_INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     if kind == "code":
         return _BLANK.sub(" ", text.expandtabs(4))

@@ -14,6 +14,12 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+_ENCODINGS = (
+    "cp1252 cp932 euc_jp gb18030 big5 cp949 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258"
+    " cp874 iso8859_2 koi8_r koi8_u".split()
+)
+"""What files that are not Unicode are written in, the likelier first; more candidates would make for more mistakes."""
+_SAMPLE = 100_000
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _NUMBER = (
     r"(?:[0-9]{1,3}|[ivxlcdm]{1,9}|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
@@ -57,17 +63,31 @@ def _guess(data: bytes, error: UnicodeDecodeError, composer: Composer) -> str:
         lost = text.count("\ufffd")
         composer.warn(f"{lost} bytes are not valid UTF-8 (the first at byte {error.start}); they read as \ufffd.")
         return text
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(data[:200_000]).best()
-    encoding = best.encoding if best else "cp1252"
+    encoding = _likeliest_encoding(data[max(0, error.start - 200) : error.start + _SAMPLE])
     composer.warn(f"The text is not UTF-8; it was read as {encoding}.")
     return data.decode(encoding, "replace")
 
 
+def _likeliest_encoding(sample: bytes) -> str:
+    """The encoding whose text looks best; of several that do equally well, the most common one."""
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(sample, cp_isolation=_ENCODINGS)
+    best = matches.best()
+    if best is None:
+        return _ENCODINGS[0]
+    equal = {
+        encoding
+        for match in matches
+        if (match.chaos, match.coherence) == (best.chaos, best.coherence)
+        for encoding in (match.encoding, *(twin.encoding for twin in match.submatch))
+    }
+    return min(equal, key=_ENCODINGS.index)
+
+
 def _mostly_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
     """A few bad bytes among good multi-byte characters mean damaged UTF-8, not another encoding."""
-    sample = data[max(0, error.start - 100_000) : error.start + 100_000].decode("utf-8", "replace")
+    sample = data[max(0, error.start - _SAMPLE) : error.start + _SAMPLE].decode("utf-8", "replace")
     good = sum(1 for char in sample if char > "\x7f" and char != "\ufffd")
     return good > 2 * sample.count("\ufffd")
 
