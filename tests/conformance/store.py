@@ -55,6 +55,7 @@ def chunk(document_paragraph: str) -> str:
 
 FILTERS = {
     "no condition": (Filter(), lambda e: True),
+    "chunks": (Filter(chunk_ids=(chunk("Thank"), "nowhere")), lambda e: e.chunk.text.startswith("Thank")),
     "files": (Filter(file_ids=("garden.pdf", "talk.pptx")), lambda e: e.chunk.file_id != "sea/whale.md"),
     "no file": (Filter(file_ids=()), lambda e: False),
     "mime types": (Filter(mime_types=("application/pdf",)), lambda e: e.mime_type == "application/pdf"),

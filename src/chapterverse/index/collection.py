@@ -7,6 +7,7 @@ more; what a writer that failed left behind is undone before the next one starts
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
@@ -117,7 +118,7 @@ class GenerationReader:
         if not payloads:
             raise AstRagIndexError(f"The index '{self.record.id}' holds no file '{file_id}'.")
         try:
-            return document_of(payloads)
+            return await asyncio.to_thread(document_of, payloads)
         except ValueError as error:
             message = f"The file '{file_id}' in the index '{self.record.id}' is damaged: build the index again."
             raise AstRagIndexError(message, cause=error) from error
@@ -186,7 +187,7 @@ class GenerationWriter:
 
     async def put_document(self, document: Document, source: SourceRecord) -> None:
         await self._bury(all_of(tagged("kind", "document", "part"), tagged("file", document.file_id)))
-        for part in document_points(document, source, self._base + 1):
+        for part in await asyncio.to_thread(document_points, document, source, self._base + 1):
             await self._collection.upsert([part])
 
     async def remove(self, *, file_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> None:

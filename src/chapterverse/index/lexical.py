@@ -57,13 +57,13 @@ def terms(text: str) -> list[int]:
 
 def document_vector(text: str, average_length: float) -> SparseVector:
     """A passage's BM25 weights, in an index whose passages have `average_length` words."""
-    found = terms(text)
-    counts = sorted(Counter(found).items())
+    found = words(text)
+    counts: Counter[int] = Counter()
+    for word, count in Counter(found).items():
+        counts[_term(word)] += count
     norm = K1 * (1 - B + B * len(found) / average_length)
-    return SparseVector(
-        indices=tuple(term for term, _ in counts),
-        values=tuple(count * (K1 + 1) / (count + norm) for _, count in counts),
-    )
+    indices = tuple(sorted(counts))
+    return SparseVector(indices, tuple(counts[term] * (K1 + 1) / (counts[term] + norm) for term in indices))
 
 
 def query_vector(text: str) -> SparseVector:

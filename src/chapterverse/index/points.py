@@ -15,7 +15,7 @@ import json
 import unicodedata
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -150,10 +150,11 @@ def entry_of(payload: Payload) -> Entry:
     )
 
 
-def document_points(document: Document, source: SourceRecord, generation: int) -> Iterator[RawPoint]:
+def document_points(document: Document, source: SourceRecord, generation: int) -> list[RawPoint]:
     """The engine's points of a document: its JSON, compressed, in parts; the first also has the source's record."""
     packed = base64.b64encode(zlib.compress(json.dumps(to_dict(document), ensure_ascii=False).encode())).decode()
     parts = [packed[i : i + _PART_CHARACTERS] for i in range(0, len(packed), _PART_CHARACTERS)]
+    points = []
     for number, data in enumerate(parts):
         payload: Payload = {
             "tags": [f"kind:{'document' if number == 0 else 'part'}", f"file:{document.file_id}"],
@@ -164,7 +165,8 @@ def document_points(document: Document, source: SourceRecord, generation: int) -
         }
         if number == 0:
             payload["source"] = to_dict(source)
-        yield RawPoint(id=point_id("document", generation, document.file_id, number), payload=payload)
+        points.append(RawPoint(id=point_id("document", generation, document.file_id, number), payload=payload))
+    return points
 
 
 def document_of(payloads: Sequence[Payload]) -> Document:

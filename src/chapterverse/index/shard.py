@@ -93,8 +93,7 @@ class Shard:
 
     async def upsert(self, points: Sequence[RawPoint]) -> None:
         for start in range(0, len(points), _BATCH):
-            batch = [_to_engine(point) for point in points[start : start + _BATCH]]
-            await self._run(self._update, qdrant.UpdateOperation.upsert_points(batch))
+            await self._run(self._upsert, points[start : start + _BATCH])
 
     async def set_payload(self, where: Where, payload: dict[str, int]) -> None:
         operation = qdrant.UpdateOperation.set_payload_by_filter(engine_filter(where), payload)
@@ -158,6 +157,9 @@ class Shard:
     def _update(self, operation: qdrant.UpdateOperation) -> None:
         with self._lock, _engine_errors():
             self._engine.update(operation)
+
+    def _upsert(self, points: Sequence[RawPoint]) -> None:
+        self._update(qdrant.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
 
     def _delete(self, where: Where) -> None:
         with self._lock, _engine_errors():

@@ -1,0 +1,189 @@
+"""Building an index: files that have been read and cut go in, a new index comes out, or nothing at all."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.index import lexical
+from chapterverse.protocols import Store, Vectors, Writer
+from chapterverse.types import Chunk, Document, Entry, IndexRecord, Notice, Point, SourceRecord
+
+Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
+"""Turns texts into vectors, one row each."""
+
+Progress = Callable[[int], None]
+"""Told how many chunks have been stored so far."""
+
+_BATCH = 256  # chunks that are embedded and stored at a time
+
+
+@dataclass(frozen=True, slots=True)
+class CutFile:
+    """A file that has been read and cut: its chunks, and for each the text that stands for it in the vector space."""
+
+    source_id: str
+    document: Document
+    chunks: Sequence[Chunk]
+    embed_texts: Sequence[str]
+
+    @property
+    def source(self) -> SourceRecord:
+        document = self.document
+        return SourceRecord(
+            source_id=self.source_id,
+            file_id=document.file_id,
+            file_name=document.file_name,
+            mime_type=document.mime_type,
+            fingerprint=document.sha256,
+            chunk_count=len(self.chunks),
+            title=document.title,
+            modified_time=document.modified_time,
+            source_url=document.source_url,
+            page_count=document.page_count,
+        )
+
+    def entries(self) -> Iterator[tuple[Entry, str]]:
+        """What the index will hold, each with the text to embed."""
+        document = self.document
+        for ordinal, (chunk, text) in enumerate(zip(self.chunks, self.embed_texts, strict=True)):
+            entry = Entry(
+                chunk=chunk,
+                ordinal=ordinal,
+                file_name=document.file_name,
+                title=document.title,
+                mime_type=document.mime_type,
+                sha256=document.sha256,
+                embedded=hashlib.sha256(text.encode()).hexdigest(),
+                source_url=document.source_url,
+            )
+            yield entry, text
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build has made."""
+
+    record: IndexRecord
+    chunk_count: int
+    source_count: int
+    warnings: tuple[Notice, ...]
+
+
+async def build_index(
+    store: Store,
+    record: IndexRecord,
+    files: AsyncIterable[CutFile],
+    embed: Embed,
+    *,
+    max_chunks: int | None = None,
+    progress: Progress | None = None,
+) -> BuildResult:
+    """Build an index from nothing; one with the same id is replaced when the new one is complete, and not before."""
+    chunk_count = source_count = 0
+    warnings: list[Notice] = []
+    async with await store.create(record) as writer:
+        points = PointWriter(writer, embed, progress=progress)
+        async for file in files:
+            chunk_count += len(file.chunks)
+            source_count += 1
+            check_chunk_count(chunk_count, max_chunks)
+            warnings += file.document.notices
+            for entry, text in file.entries():
+                await points.add(entry, text)
+            await writer.put_document(file.document, file.source)
+        await points.finish()
+        if not chunk_count:
+            message = "There is nothing to index: no file with text was found."
+            raise AstRagIndexError(message, details={"reason": "empty"})
+        final = replace(record, updated_at=timestamp(), average_length=points.average_length)
+        await writer.commit(final)
+    return BuildResult(final, chunk_count, source_count, tuple(warnings))
+
+
+class PointWriter:
+    """Gives entries their vectors and stores them: while one batch is being stored, the next is being embedded."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        embed: Embed,
+        *,
+        average_length: float | None = None,
+        known: Mapping[str, Vectors] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """`known`: vectors that need not be made again, by the hash of their text."""
+        self._writer = writer
+        self._embed = embed
+        self._average_length = average_length
+        self._known = known or {}
+        self._progress = progress
+        self._waiting: list[tuple[Entry, str]] = []
+        self._embedded: list[tuple[Entry, list[float]]] = []
+        self._stored = 0
+
+    @property
+    def average_length(self) -> float:
+        """Words per chunk; unless it was given, that of the first batch, which is near enough for BM25."""
+        return self._average_length or 1.0
+
+    async def add(self, entry: Entry, text: str) -> None:
+        self._waiting.append((entry, text))
+        if len(self._waiting) >= _BATCH:
+            await self._advance()
+
+    async def finish(self) -> None:
+        """Store what is still waiting."""
+        while self._waiting or self._embedded:
+            await self._advance()
+
+    async def _advance(self) -> None:
+        """Embed one batch while the one before is being stored; neither is left running when the other fails."""
+        batch, self._waiting = self._waiting, []
+        made, stored = await asyncio.gather(self._vectors(batch), self._store(self._embedded), return_exceptions=True)
+        for outcome in (made, stored):
+            if isinstance(outcome, BaseException):
+                raise outcome
+        assert not isinstance(made, BaseException)
+        self._embedded = made
+
+    async def _vectors(self, batch: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, list[float]]]:
+        missing = {entry.embedded: text for entry, text in batch if entry.embedded not in self._known}
+        made = dict(zip(missing, await self._embed(list(missing.values())), strict=True)) if missing else {}
+        found = ((entry, made.get(entry.embedded, self._known.get(entry.embedded))) for entry, _ in batch)
+        return [(entry, np.asarray(vector, dtype=np.float32).tolist()) for entry, vector in found]
+
+    async def _store(self, batch: Sequence[tuple[Entry, list[float]]]) -> None:
+        points = await asyncio.to_thread(self._points, batch)
+        await self._writer.put(points)
+        self._stored += len(points)
+        if self._progress and points:
+            self._progress(self._stored)
+
+    def _points(self, batch: Sequence[tuple[Entry, list[float]]]) -> list[Point]:
+        if self._average_length is None and batch:
+            self._average_length = lexical.average_length(entry.chunk.text for entry, _ in batch)
+        return [
+            Point(entry, vector, lexical.document_vector(entry.chunk.text, self.average_length))
+            for entry, vector in batch
+        ]
+
+
+def check_chunk_count(chunks: int, limit: int | None) -> None:
+    if limit is not None and chunks > limit:
+        raise AstRagValidationError(
+            f"There are more than {limit} chunks (maxChunks). Raise the limit, or leave files out: nothing was stored.",
+            details={"limit": limit},
+        )
+
+
+def timestamp() -> str:
+    """Now, as records write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

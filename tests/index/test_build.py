@@ -1,0 +1,324 @@
+"""Building, syncing, exporting and importing, on the embedded store."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chapterverse.errors import AstRagIndexError, AstRagValidationError, StoreUnreachableError
+from chapterverse.index import lexical
+from chapterverse.index.archive import export_index, import_index
+from chapterverse.index.build import CutFile, build_index
+from chapterverse.index.edge import EdgeStore
+from chapterverse.index.server import ServerStore
+from chapterverse.index.sync import SyncResult, plan_sync, sync_index
+from chapterverse.protocols import Vectors
+from chapterverse.types import Document, EmbeddingModel, Filter, IndexRecord, Notice
+from tests.conformance.store import GARDEN, TALK, WHALE
+from tests.index.books import book, record, texts, vector
+from tests.index.shelves import CountingEmbed, cut, files, fingerprints
+from tests.index.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def store(root: Path) -> AsyncIterator[EdgeStore]:
+    store = EdgeStore(root / "indexes")
+    yield store
+    await store.close()
+
+
+async def sync(
+    store: EdgeStore,
+    *offered: Document,
+    embed: CountingEmbed | None = None,
+    target: IndexRecord | None = None,
+    unreadable: Sequence[Document] = (),
+    keep_failed: bool = False,
+    dry_run: bool = False,
+    max_chunks: int | None = None,
+) -> SyncResult:
+    """Sync as the library does: fingerprint everything, cut what the plan asks for."""
+    plan = await plan_sync(store, target or await store.record("shelf"), fingerprints(*offered, *unreadable))
+    wanted = [document for document in offered if document.file_id in plan.to_cut]
+    return await sync_index(
+        store,
+        plan,
+        files(*wanted),
+        embed or CountingEmbed(),
+        keep_failed=keep_failed,
+        dry_run=dry_run,
+        max_chunks=max_chunks,
+    )
+
+
+def sources(result: SyncResult) -> tuple[int, int, int, int]:
+    return result.added_sources, result.updated_sources, result.removed_sources, result.unchanged_sources
+
+
+def chunks(result: SyncResult) -> tuple[int, int, int, int]:
+    return result.added_chunks, result.removed_chunks, result.reused_chunks, result.reembedded_chunks
+
+
+def paragraphs(document: Document) -> set[str]:
+    return {chunk.text for chunk in cut(document).chunks}
+
+
+class TestBuild:
+    async def test_what_is_built(self, store: EdgeStore) -> None:
+        seen: list[int] = []
+        noticed = replace(TALK, notices=(Notice("talk.pptx", "talk.pptx", "a picture was left out"),))
+        result = await build_index(
+            store, record(), files(WHALE, GARDEN, noticed), CountingEmbed(), progress=seen.append
+        )
+        assert (result.chunk_count, result.source_count) == (9, 3)
+        assert result.warnings == noticed.notices
+        assert result.record == await store.record("shelf")
+        assert result.record.updated_at > result.record.created_at
+        assert seen == [9]
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN) | paragraphs(TALK)
+        async with await store.reader("shelf") as reader:
+            [found] = await reader.search_dense(vector("Roses: A gardener waters the roses in the evening."), None, 1)
+            assert found.score == pytest.approx(1.0, abs=2e-3)
+            assert found.entry.chunk.text == "A gardener waters the roses in the evening."
+            assert [(s.file_id, s.chunk_count) for s in await reader.sources()] == [
+                ("garden.pdf", 3),
+                ("sea/whale.md", 4),
+                ("talk.pptx", 2),
+            ]
+
+    async def test_average_length_is_measured(self, store: EdgeStore) -> None:
+        result = await build_index(store, record(), files(WHALE), CountingEmbed())
+        assert result.record.average_length == lexical.average_length(paragraphs(WHALE))
+
+    async def test_many_batches_and_repeated_texts(self, store: EdgeStore) -> None:
+        embed = CountingEmbed()
+        long = book("long.md", *(f"Paragraph number {i}." for i in range(700)))
+        copy = replace(long, file_id="copy.md")
+        seen: list[int] = []
+        result = await build_index(store, record(), files(long, copy), embed, progress=seen.append)
+        assert result.chunk_count == 1400
+        assert seen == [256, 512, 768, 1024, 1280, 1400]
+        assert 700 <= len(embed.texts) <= 1400
+        async with await store.reader("shelf") as reader:
+            assert (await reader.stats()).chunks == 1400
+            assert [e.chunk.text for e in await reader.window("copy.md", 500, 501)] == [
+                "Paragraph number 500.",
+                "Paragraph number 501.",
+            ]
+
+    async def test_nothing_to_index(self, store: EdgeStore) -> None:
+        with pytest.raises(AstRagIndexError, match="nothing to index"):
+            await build_index(store, record(), files(), CountingEmbed())
+        assert await store.indexes() == []
+
+    async def test_too_many_chunks(self, store: EdgeStore) -> None:
+        await build_index(store, record(), files(GARDEN), CountingEmbed())
+        with pytest.raises(AstRagValidationError, match="more than 6 chunks"):
+            await build_index(store, record(), files(WHALE, GARDEN), CountingEmbed(), max_chunks=6)
+        assert await texts(store) == paragraphs(GARDEN)
+
+    async def test_a_failing_embedding_leaves_the_old_index(self, store: EdgeStore) -> None:
+        await build_index(store, record(), files(GARDEN), CountingEmbed())
+
+        async def fail(texts: Sequence[str]) -> Vectors:
+            raise ConnectionError("the provider is down")
+
+        with pytest.raises(ConnectionError, match="provider is down"):
+            await build_index(store, record(), files(WHALE), fail)
+        assert await texts(store) == paragraphs(GARDEN)
+
+    async def test_a_failing_file_leaves_the_old_index(self, store: EdgeStore) -> None:
+        await build_index(store, record(), files(GARDEN), CountingEmbed())
+
+        async def broken() -> AsyncIterator[CutFile]:
+            yield cut(book("long.md", *(f"Paragraph number {i}." for i in range(300))))
+            raise OSError("the disk is gone")
+
+        with pytest.raises(OSError, match="disk is gone"):
+            await build_index(store, record(), broken(), CountingEmbed())
+        assert await texts(store) == paragraphs(GARDEN)
+        await build_index(store, record(), files(WHALE), CountingEmbed())
+        assert await texts(store) == paragraphs(WHALE)
+
+
+class TestSync:
+    @pytest.fixture(autouse=True)
+    async def shelf(self, store: EdgeStore) -> None:
+        await build_index(store, record(), files(WHALE, GARDEN), CountingEmbed())
+
+    async def test_nothing_changed(self, store: EdgeStore) -> None:
+        before, embed = await store.record("shelf"), CountingEmbed()
+        result = await sync(store, WHALE, GARDEN, embed=embed)
+        assert sources(result) == (0, 0, 0, 2)
+        assert chunks(result) == (0, 0, 7, 0)
+        assert not result.persisted
+        assert result.record == before == await store.record("shelf")
+        assert embed.texts == []
+
+    async def test_an_edit_embeds_only_the_changed_chunk(self, store: EdgeStore) -> None:
+        edited = book(
+            "garden.pdf",
+            "Roses want sun, and a gardener who cuts them in March.",
+            "A new paragraph pushes the rest one page back.",
+            "A gardener waters the roses in the evening.",
+            "To be or not to be is not a question for roses.",
+            mime_type="application/pdf",
+            chapters=("Roses",),
+        )
+        embed = CountingEmbed()
+        result = await sync(store, WHALE, edited, embed=embed)
+        assert embed.texts == ["Roses: A new paragraph pushes the rest one page back."]
+        assert sources(result) == (0, 1, 0, 1)
+        assert chunks(result) == (1, 0, 7, 1)
+        assert result.persisted
+        assert result.record == await store.record("shelf")
+        async with await store.reader("shelf") as reader:
+            moved = await reader.window("garden.pdf", 2, 2)
+            assert moved[0].chunk.place.first_page == edited.pages[2].page
+            assert {point.entry.sha256 async for point in reader.points(Filter(file_ids=("garden.pdf",)))} == {
+                edited.sha256
+            }
+            assert await reader.document("garden.pdf") == edited
+            [hit] = await reader.search_dense(vector(f"Roses: {moved[0].chunk.text}"), None, 1)
+            assert hit.entry == moved[0]
+
+    async def test_files_come_and_go(self, store: EdgeStore) -> None:
+        result = await sync(store, GARDEN, TALK)
+        assert sources(result) == (1, 0, 1, 1)
+        assert chunks(result) == (2, 4, 3, 2)
+        assert await texts(store) == paragraphs(GARDEN) | paragraphs(TALK)
+        async with await store.reader("shelf") as reader:
+            assert [source.file_id for source in await reader.sources()] == ["garden.pdf", "talk.pptx"]
+
+    async def test_a_renamed_file_reuses_its_embeddings(self, store: EdgeStore) -> None:
+        embed = CountingEmbed()
+        renamed = replace(WHALE, file_id="ocean/whale.md")
+        result = await sync(store, renamed, GARDEN, embed=embed)
+        assert embed.texts == []
+        assert sources(result) == (1, 0, 1, 1)
+        assert chunks(result) == (4, 4, 7, 0)
+        async with await store.reader("shelf") as reader:
+            files_of = {point.entry.chunk.file_id async for point in reader.points()}
+        assert files_of == {"ocean/whale.md", "garden.pdf"}
+
+    async def test_a_dry_run_counts_the_same_and_changes_nothing(self, store: EdgeStore) -> None:
+        embed, before = CountingEmbed(), await store.record("shelf")
+        edited = book("garden.pdf", "Only this is left.", mime_type="application/pdf")
+        trial = await sync(store, TALK, edited, embed=embed, dry_run=True)
+        assert embed.texts == []
+        assert not trial.persisted
+        assert await store.record("shelf") == before
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
+        real = await sync(store, TALK, edited, embed=embed)
+        assert replace(real, persisted=False, record=trial.record) == trial
+        assert await texts(store) == paragraphs(TALK) | paragraphs(edited)
+
+    async def test_a_file_that_cannot_be_read_any_more(self, store: EdgeStore) -> None:
+        broken = replace(GARDEN, sha256="0" * 64)
+        kept = await sync(store, WHALE, unreadable=[broken], keep_failed=True)
+        assert sources(kept) == (0, 0, 0, 2)
+        assert chunks(kept) == (0, 0, 7, 0)
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
+        lost = await sync(store, WHALE, unreadable=[broken])
+        assert sources(lost) == (0, 0, 1, 1)
+        assert chunks(lost) == (0, 3, 4, 0)
+        assert await texts(store) == paragraphs(WHALE)
+
+    async def test_a_new_file_that_cannot_be_read(self, store: EdgeStore) -> None:
+        for keep_failed in (True, False):
+            result = await sync(store, WHALE, GARDEN, unreadable=[TALK], keep_failed=keep_failed)
+            assert sources(result) == (0, 0, 0, 2)
+            assert chunks(result) == (0, 0, 7, 0)
+
+    async def test_other_chunking_rebuilds_and_reuses_equal_texts(self, store: EdgeStore) -> None:
+        embed = CountingEmbed()
+        target = replace(await store.record("shelf"), chunking={"size": 50})
+        result = await sync(store, WHALE, GARDEN, embed=embed, target=target)
+        assert embed.texts == []
+        assert sources(result) == (0, 0, 0, 2)
+        assert chunks(result) == (0, 0, 7, 0)
+        assert result.persisted
+        assert (await store.record("shelf")).chunking == {"size": 50}
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
+
+    async def test_another_model_rebuilds_and_embeds_everything(self, store: EdgeStore) -> None:
+        embed = CountingEmbed()
+        target = replace(await store.record("shelf"), embedding=EmbeddingModel("fake", "other", 16))
+        result = await sync(store, WHALE, GARDEN, embed=embed, target=target)
+        assert len(embed.texts) == 7
+        assert chunks(result) == (0, 0, 0, 7)
+        stored = await store.record("shelf")
+        assert stored.embedding.model == "other"
+        assert stored.created_at == record().created_at
+
+    async def test_a_source_that_has_become_empty_does_not_empty_the_index(self, store: EdgeStore) -> None:
+        with pytest.raises(AstRagIndexError, match="Nothing would be left"):
+            await sync(store)
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
+
+    async def test_too_many_chunks(self, store: EdgeStore) -> None:
+        with pytest.raises(AstRagValidationError, match="more than 8 chunks"):
+            await sync(store, WHALE, GARDEN, TALK, max_chunks=8)
+        assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
+
+    async def test_a_plan_that_is_out_of_date(self, store: EdgeStore) -> None:
+        plan = await plan_sync(store, await store.record("shelf"), fingerprints(WHALE, TALK))
+        await sync(store, GARDEN)
+        with pytest.raises(AstRagIndexError, match="has changed since") as refused:
+            await sync_index(store, plan, files(TALK), CountingEmbed())
+        assert refused.value.retryable
+        assert await texts(store) == paragraphs(GARDEN)
+
+
+class TestArchive:
+    async def test_an_index_moves_to_a_server_and_back(self, store: EdgeStore, root: Path) -> None:
+        await build_index(store, record(), files(WHALE, GARDEN, TALK), CountingEmbed())
+        built = await store.record("shelf")
+        await export_index(store, "shelf", root / "shelf.zip")
+        standin = StandIn(root)
+        server = ServerStore(standin.url)
+        assert await import_index(server, root / "shelf.zip", "moved") == replace(built, id="moved")
+        await export_index(server, "moved", root / "moved.zip")
+        assert await import_index(store, root / "moved.zip", "back") == replace(built, id="back")
+        await server.close()
+        standin.stop()
+        async with await store.reader("shelf") as first, await store.reader("back") as second:
+            assert await first.sources() == await second.sources()
+            assert await first.document("sea/whale.md") == await second.document("sea/whale.md")
+            for query in ("whale ship", "roses"):
+                hits = [await r.search_lexical(lexical.query_vector(query), None, 9) for r in (first, second)]
+                assert {h.entry.chunk.id: h.score for h in hits[0]} == {h.entry.chunk.id: h.score for h in hits[1]}
+                dense = [await r.search_dense(vector(query), None, 9, with_vectors=True) for r in (first, second)]
+                assert dense[0] == dense[1]
+
+    async def test_what_is_not_an_archive_is_refused(self, store: EdgeStore, root: Path) -> None:
+        await build_index(store, record(), files(WHALE), CountingEmbed())
+        await export_index(store, "shelf", root / "good.zip")
+        content = (root / "good.zip").read_bytes()
+        (root / "cut.zip").write_bytes(content[: len(content) // 2])
+        (root / "text.zip").write_text("no archive")
+        with zipfile.ZipFile(root / "good.zip") as good, zipfile.ZipFile(root / "gap.zip", "w") as gap:
+            for name in good.namelist():
+                if name != "points/0.f32":
+                    gap.writestr(name, good.read(name))
+        for name in ("cut.zip", "text.zip", "gap.zip", "absent.zip"):
+            with pytest.raises(AstRagIndexError, match="cannot be imported"):
+                await import_index(store, root / name, "other")
+        assert await store.indexes() == ["shelf"]
+        assert not list(root.glob("*.tmp"))
+
+    async def test_a_server_that_is_down_is_not_blamed_on_the_archive(self, store: EdgeStore, root: Path) -> None:
+        await build_index(store, record(), files(WHALE), CountingEmbed())
+        await export_index(store, "shelf", root / "shelf.zip")
+        standin = StandIn(root)
+        standin.stop()
+        server = ServerStore(standin.url, attempts=1)
+        with pytest.raises(StoreUnreachableError):
+            await import_index(server, root / "shelf.zip")
+        await server.close()
