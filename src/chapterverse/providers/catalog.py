@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from chapterverse.errors import AstRagEmbeddingCapabilityError
@@ -172,6 +172,16 @@ def _unlisted(provider: str, offered: Capabilities, model: str, dimensions: int 
         f"{provider} has no model {model!r} that is known here; known are {known}.{hint}",
         details={"provider": provider, "model": model},
     )
+
+
+def describe(offered: Capabilities) -> dict[str, Any]:
+    """Capabilities as plain JSON-ready dictionaries and lists; a range of dimensions as its two ends."""
+    described = asdict(offered)
+    for model in described["models"]:
+        allowed = model["allowed_dimensions"]
+        if isinstance(allowed, range):
+            model["allowed_dimensions"] = {"min": allowed.start, "max": allowed.stop - 1}
+    return described
 
 
 def _listing(dimensions: range | tuple[int, ...]) -> str:

@@ -26,6 +26,8 @@ from chapterverse.errors import (
 _KEY_REFUSED = frozenset({401, 402, 403, 498})
 _PASSING = frozenset({408, 429})
 _MAX_QUOTE = 300
+_SHORTEST_SECRET = 6
+"""A shorter key is a placeholder, and would be found in every other word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,10 @@ def missing_key(provider: Provider) -> AstRagAuthError:
 
 def error_for(provider: Provider, failure: Failure, key: str | None, cause: BaseException) -> AstRagError:
     """The error to raise for a failure; the key appears nowhere in it, not even if the provider echoed it."""
-    said = _without(failure.message, key)
+    secret = key if key and len(key) >= _SHORTEST_SECRET else None
+    said = _without(failure.message, secret)
     details: dict[str, Any] = {"provider": provider.name, "status": failure.status}
-    shown = None if key and key in "".join(traceback.format_exception(cause)) else cause
+    shown = None if secret and secret in "".join(traceback.format_exception(cause)) else cause
     status = failure.status
     if failure.key_refused or status in _KEY_REFUSED:
         message = f"{provider.title} refused the key ({said}). For another one, {provider.ways_in}"
@@ -86,17 +89,16 @@ def error_for(provider: Provider, failure: Failure, key: str | None, cause: Base
         return AstRagRetrievalError(message, details=details, cause=shown, retryable=False)
     if status in _PASSING or status >= 500:
         details["retry_after"] = failure.retry_after
-        what = "has no quota left" if failure.quota_spent else f"is in trouble (HTTP {status})"
-        what = "asks for patience (HTTP 429)" if status == 429 and not failure.quota_spent else what
-        message = f"{provider.title} {what}: {said}."
+        what = "asks for patience" if status == 429 else "is in trouble"
+        message = f"{provider.title} {'has no quota left' if failure.quota_spent else what} (HTTP {status}): {said}."
         return AstRagRetrievalError(message, details=details, cause=shown, retryable=not failure.quota_spent)
     message = f"{provider.title} refused the request (HTTP {status}): {said}."
     return AstRagEmbeddingCapabilityError(message, details=details, cause=shown)
 
 
-def _without(message: str, key: str | None) -> str:
+def _without(message: str, secret: str | None) -> str:
     text = " ".join(message.split())
-    text = text.replace(key, "[key]") if key else text
+    text = text.replace(secret, "[key]") if secret else text
     return (text[:_MAX_QUOTE] + "…" if len(text) > _MAX_QUOTE else text).rstrip(".") or "no reason given"
 
 

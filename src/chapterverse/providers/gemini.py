@@ -113,6 +113,7 @@ class VertexGeminiEmbedder(GeminiEmbedder):
     models = catalog.VERTEX_GEMINI
     base_url_variable = "GOOGLE_VERTEX_BASE_URL"
     more_options = ("project", "location")
+    concurrency = 16  # because each request takes one text
 
     def _access(self, auth: Mapping[str, str], options: Mapping[str, Any]) -> Access:
         access = super()._access(auth, options)

@@ -80,11 +80,12 @@ class Registry:
         if key not in self._adapters:
             if key in _BUILT_IN:
                 module, _, attribute = _BUILT_IN[key].partition(":")
-                self._adapters[key] = getattr(importlib.import_module(f"chapterverse.providers.{module}"), attribute)()
+                created = getattr(importlib.import_module(f"chapterverse.providers.{module}"), attribute)()
             elif key in self._installed:
-                self._adapters[key] = _load(key, self._installed[key])
+                created = _load(key, self._installed[key])
             else:
                 raise self._unknown(key)
+            self._adapters.setdefault(key, created)  # another thread may have been faster
         return self._adapters[key]
 
     def resolve(

@@ -60,6 +60,7 @@ class Remote(ABC, Generic[Client, Answer]):
     extra: ClassVar[str]
     base_url_variable: ClassVar[str] = ""
     more_options: ClassVar[tuple[str, ...]] = ()
+    concurrency: ClassVar[int] = 4
 
     def __init__(self) -> None:
         # A client's connections belong to the event loop that they were opened in.
@@ -74,7 +75,7 @@ class Remote(ABC, Generic[Client, Answer]):
             base_url_variable=self.base_url_variable,
             takes_other_models=True,
             keeps=True,
-            concurrency=4,
+            concurrency=self.concurrency,
         )
 
     def validate_config(self, model: str, auth: Mapping[str, str], options: Mapping[str, Any]) -> None:
