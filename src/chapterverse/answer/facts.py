@@ -1,0 +1,403 @@
+"""Facts: the values that a text states and that can be compared exactly: numbers, dates, names, negations.
+
+A value means the same however it is written: "one hundred and twelve" is 112, "£1.5m" is 1,500,000 pounds, and "the
+first of August, 1687" is "1 August 1687".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+Bound = Literal["", "about", "exactly", "over", "under", "at least", "at most"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number at its place; `unit` is canonical ("kg", "%"), or empty where none that is known stands beside it."""
+
+    start: int
+    end: int
+    value: Fraction
+    unit: str = ""
+    ordinal: bool = False
+    bound: Bound = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date at its place, of at least two parts; what is not said is None."""
+
+    start: int
+    end: int
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def within(self, other: Date) -> bool:
+        """Whether the other date says all that this one says."""
+        pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
+        return all(mine is None or mine == theirs for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A proper name at its place, in its own letters."""
+
+    start: int
+    end: int
+    text: str
+    opens: bool = False
+    """Whether it is a single word that opens a sentence, and may be capitalised for that alone."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its words, folded, without titles and particles that may be left out."""
+        found = [word.lower() for word in _NAME_WORD.findall(self.text)]
+        return tuple(word for word in found if word not in _TITLES and word not in _PARTICLES)
+
+
+MONTHS = (
+    "january february march april may june july august september october november december"
+).split()  # fmt: skip
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
+_SMALL = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_NTH = {word: n for n, word in enumerate(_ORDINALS)} | {word[:-1] + "ieth": 10 * n for n, word in enumerate(_TENS, 2)}
+_NTH |= {"hundredth": 100, "thousandth": 1000}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
+_PARTS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+}
+_SIGNS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8)}
+_SUFFIXES = {"k": 1000, "m": 10**6, "bn": 10**9, "tn": 10**12}
+
+_WORDS = rf"(?:{'|'.join(sorted([*_SMALL, *_SCALES, *_NTH], key=len, reverse=True))})\b"
+_SPELLED = re.compile(
+    rf"\b(?:an?\s+(?={'|'.join(_SCALES)}))?{_WORDS}(?:(?:[\s-]+|\s+and\s+|-and-){_WORDS})*",
+    re.IGNORECASE,
+)
+_FRACTION = re.compile(
+    rf"\b(?P<top>an?|{'|'.join(_ONES[1:10])})?(?:[\s-]+)?\b(?P<part>{'|'.join(_PARTS)})(?P<many>s|ves)?\b"
+    rf"(?:\s+an?\s+(?P<scale>{'|'.join(_SCALES)})\b)?",
+    re.IGNORECASE,
+)
+_HALVES = re.compile(r"\b(?P<whole>\w+)\s+and\s+a\s+(?P<part>half|quarter|third)\b", re.IGNORECASE)
+_DIGITS = re.compile(
+    r"(?<![\w.])(?P<sign>[-−](?=\d))?(?P<money>[£$€¥])?\s?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
+    r"(?P<over>[/⁄]\d+)?(?P<part>[½⅓⅔¼¾⅛⅜⅝])?(?P<nth>(?:st|nd|rd|th)\b)?(?P<decade>s\b|['’]s\b)?"
+    r"(?:\s?(?P<scale>(?:k|m|bn|tn)\b(?!\.)|(?:hundred|thousand|million|billion|trillion)\b))?",
+    re.IGNORECASE,
+)
+
+_UNITS = {
+    "%": "% percent percentage|per cent",
+    "£": "£ pound pounds sterling quid gbp",
+    "$": "$ dollar dollars usd",
+    "€": "€ euro euros eur",
+    "¥": "¥ yen jpy",
+    "shilling": "shilling shillings",
+    "penny": "penny pence pennies",
+    "mm": "mm millimetre millimetres millimeter millimeters",
+    "cm": "cm centimetre centimetres centimeter centimeters",
+    "m": "m metre metres meter meters",
+    "km": "km kilometre kilometres kilometer kilometers",
+    "inch": "inch inches",
+    "foot": "foot feet ft",
+    "yard": "yard yards yd",
+    "mile": "mile miles mi",
+    "mg": "mg milligram milligrams milligramme milligrammes",
+    "g": "g gram grams gramme grammes",
+    "kg": "kg kilo kilos kilogram kilograms kilogramme kilogrammes",
+    "tonne": "tonne tonnes ton tons",
+    "ounce": "ounce ounces oz",
+    "lb": "lb lbs",
+    "cwt": "cwt hundredweight hundredweights",
+    "ml": "ml millilitre millilitres milliliter milliliters",
+    "l": "litre litres liter liters",
+    "gallon": "gallon gallons",
+    "hectare": "hectare hectares ha",
+    "acre": "acre acres",
+    "second": "second seconds sec secs",
+    "minute": "minute minutes min mins",
+    "hour": "hour hours hr hrs",
+    "day": "day days",
+    "week": "week weeks",
+    "month": "month months",
+    "year": "year years",
+    "decade": "decade decades",
+    "century": "century centuries",
+    "°C": "°c celsius centigrade|degrees celsius|degree celsius|degrees centigrade|degrees c",
+    "°F": "°f fahrenheit|degrees fahrenheit|degree fahrenheit|degrees f",
+    "°": "° degree degrees",
+    "bar": "bar bars",
+    "volt": "volt volts v",
+    "watt": "watt watts w",
+    "kw": "kw kilowatt kilowatts",
+    "mw": "mw megawatt megawatts",
+    "kwh": "kwh|kilowatt hours|kilowatt-hours",
+    "hz": "hz hertz",
+    "khz": "khz kilohertz",
+    "mhz": "mhz megahertz",
+    "ghz": "ghz gigahertz",
+    "kb": "kb kilobyte kilobytes",
+    "mb": "mb megabyte megabytes",
+    "gb": "gb gigabyte gigabytes",
+    "tb": "tb terabyte terabytes",
+    "ms": "ms millisecond milliseconds",
+    "mph": "mph|miles per hour|miles an hour",
+    "km/h": "km/h kph|kilometres per hour|kilometers per hour|kilometres an hour",
+}
+_UNIT_OF = {
+    form: unit for unit, forms in _UNITS.items() for form in [*forms.split("|")[0].split(), *forms.split("|")[1:]]
+}
+UNIT_WORDS = frozenset(form for form in _UNIT_OF if form.isalpha())
+_UNIT = re.compile(
+    rf"(?:\s(?:of\s)?(?:an?|the)\s|[\s-]?)(?P<form>{'|'.join(re.escape(form) for form in sorted(_UNIT_OF, key=len, reverse=True))})(?![\w])",
+    re.IGNORECASE,
+)
+
+_BOUNDS: dict[str, Bound] = {
+    "about": "about", "around": "about", "roughly": "about", "approximately": "about", "nearly": "about",
+    "almost": "about", "some": "about", "circa": "about", "c.": "about", "ca.": "about", "close to": "about",
+    "scarcely": "about", "barely": "about", "hardly": "about", "an estimated": "about",
+    "exactly": "exactly", "precisely": "exactly",
+    "more than": "over", "over": "over", "above": "over", "greater than": "over", "upwards of": "over",
+    "less than": "under", "fewer than": "under", "under": "under", "below": "under",
+    "at least": "at least", "no less than": "at least", "no fewer than": "at least", "not less than": "at least",
+    "not fewer than": "at least", "a minimum of": "at least",
+    "at most": "at most", "up to": "at most", "no more than": "at most", "not more than": "at most",
+    "a maximum of": "at most", "as many as": "at most", "as much as": "at most",
+}  # fmt: skip
+_BOUND = re.compile(rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})\s+$", re.IGNORECASE)
+_AFTER: dict[str, Bound] = {"or more": "at least", "or so": "about", "or less": "at most", "or fewer": "at most"}
+_BOUND_AFTER = re.compile(rf"(?:\s+\w+)?\s+({'|'.join(_AFTER)})\b", re.IGNORECASE)
+
+_LOOSE_ONE = re.compile(r"(?:\b(?:no|any|every|each|this|that|the|which|another|only|some)\s+)$", re.IGNORECASE)
+_ONE_AS_NOUN = re.compile(r"\s+(?:of|another|who|that|which|is|was|by|has|had|may|can|must|should)\b|[.,;]|$", re.I)
+
+
+def numbers(text: str) -> list[Number]:
+    """Every number of a text, in order; years, days of a month and ordinals among them."""
+    found: dict[int, Number] = {}
+    for number in sorted([*_digits(text), *_spelled(text), *_fractions(text)], key=lambda n: (n.start, -n.end)):
+        if not any(other.start <= number.start < other.end for other in found.values()):
+            found[number.start] = number
+    return [_dressed(text, number) for number in found.values()]
+
+
+def _digits(text: str) -> Iterator[Number]:
+    for match in _DIGITS.finditer(text):
+        value = Fraction(match["whole"].replace(",", "") + (match["point"] or ""))
+        if match["over"] and int(match["over"][1:]):
+            value /= int(match["over"][1:])
+        if match["part"]:
+            value += Fraction(*_SIGNS[match["part"]])
+        scale = (match["scale"] or "").lower()
+        if scale in _SUFFIXES and not match["money"] and scale == "m":
+            scale = ""  # "5 m" is five metres, "£5m" five million
+        value *= _SCALES.get(scale, _SUFFIXES.get(scale, 1))
+        if match["sign"]:
+            value = -value
+        unit = _UNIT_OF[match["money"]] if match["money"] else "decade" if match["decade"] else ""
+        end = match.end() if scale or not match["scale"] else match.start("scale")
+        yield Number(match.start(), len(text[:end].rstrip()), value, unit, bool(match["nth"]))
+    for match in re.finditer(r"(?<!\d)[½⅓⅔¼¾⅛⅜⅝]", text):
+        yield Number(match.start(), match.end(), Fraction(*_SIGNS[match[0]]))
+
+
+def _spelled(text: str) -> Iterator[Number]:
+    for match in _SPELLED.finditer(text):
+        words = [w for w in re.split(r"[\s-]+", match[0].lower()) if w not in ("and", "a", "an")]
+        if words == ["one"] and (_LOOSE_ONE.search(text[: match.start()]) or _ONE_AS_NOUN.match(text, match.end())):
+            continue  # "no one", "the one that"
+        if words == ["second"] and re.search(r"\d\s*$|\b(?:a|per|one)\s+$", text[: match.start()], re.IGNORECASE):
+            continue  # the unit
+        for value, ordinal in _values(words):
+            yield Number(match.start(), match.end(), Fraction(value), "", ordinal)
+            break
+
+
+def _values(words: list[str]) -> Iterator[tuple[int, bool]]:
+    """The value of number words, and whether they are an ordinal; nothing where they make no number."""
+    total = current = 0
+    ordinal = False
+    for word in words:
+        if ordinal:
+            return
+        if word in _SMALL or word in _NTH:
+            ordinal = word in _NTH
+            step = _NTH[word] if ordinal else _SMALL[word]
+            current = current * 100 + step if 10 <= current < 100 and step >= 10 else current + step
+        elif _SCALES[word] <= 100:
+            current = max(current, 1) * _SCALES[word]
+        else:
+            total, current = total + max(current, 1) * _SCALES[word], 0
+    yield total + current, ordinal
+
+
+def _fractions(text: str) -> Iterator[Number]:
+    for match in _HALVES.finditer(text):
+        whole = match["whole"].lower()
+        if whole in _SMALL or whole.isdigit():
+            value = (_SMALL[whole] if whole in _SMALL else int(whole)) + Fraction(1, _PARTS[match["part"].lower()])
+            yield Number(match.start(), match.end(), value)
+    for match in _FRACTION.finditer(text):
+        part, top = match["part"].lower(), (match["top"] or "").lower()
+        if part not in ("half", "quarter") and not (match["many"] or top == "a" or top == "one"):
+            continue  # "the third" is an ordinal
+        if top == "a" and part not in ("half", "quarter", "third"):
+            continue  # so is "a fifth wheel"
+        value = Fraction(_SMALL.get(top, 1), _PARTS[part]) * _SCALES.get((match["scale"] or "").lower(), 1)
+        yield Number(match.start(), match.end(), value)
+
+
+def _dressed(text: str, number: Number) -> Number:
+    """The number with the unit and the bound that stand beside it."""
+    unit, end = number.unit, number.end
+    if match := _UNIT.match(text, end):
+        form = match["form"].lower()
+        if not unit and not (number.ordinal and form != "century"):
+            unit, end = _UNIT_OF[form], match.end()
+    before = text[max(0, number.start - 20) : number.start]
+    before = re.sub(r"\b(?:the|a)\s+$", "", before)
+    bound: Bound = ""
+    if match := _BOUND.search(before):
+        bound = _BOUNDS[match[1].lower()]
+    elif match := _BOUND_AFTER.match(text, end):
+        bound = _AFTER[match[1].lower()]
+    return Number(number.start, number.end, number.value, unit, number.ordinal, bound)
+
+
+_DAY_WORDS = {word: n for word, n in _NTH.items() if n <= 30} | {
+    f"{tens}-{word}": base + n for tens, base in (("twenty", 20), ("thirty", 30)) for word, n in _NTH.items() if n < 10
+}
+_DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(sorted(_DAY_WORDS, key=len, reverse=True))})"
+_DATES = [
+    re.compile(
+        rf"\b(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH}(?:,?\s+(?:in\s+)?(?P<year>\d{{4}}))?(?!\w)", re.I
+    ),
+    re.compile(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:,?\s+(?P<year>\d{{4}}))?(?!\w)", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<year>\d{{4}})(?!\w)", re.IGNORECASE),
+    re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b"),
+]
+
+
+def dates(text: str) -> list[Date]:
+    """Every date of at least two parts, in order."""
+    found: list[Date] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            if any(match.start() < other.end and match.end() > other.start for other in found):
+                continue
+            groups = match.groupdict()
+            day, year = (groups.get("day") or "").lower(), groups.get("year")
+            found.append(
+                Date(match.start(), match.end(), int(year) if year else None, _month(groups["month"]), _day(day))
+            )
+    return sorted(found, key=lambda date: date.start)
+
+
+def _month(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    return next(n for n, month in enumerate(MONTHS, 1) if month.startswith(text.lower()[:3]))
+
+
+def _day(text: str) -> int | None:
+    if not text:
+        return None
+    digits = re.match(r"\d+", text)
+    return int(digits[0]) if digits else _DAY_WORDS[text]
+
+
+_TITLES = frozenset("mr mrs ms miss dr sir lady lord st saint prof professor rev captain".split())
+_PARTICLES = frozenset("of the and de du la le van von der den".split())
+_NAME_WORD = re.compile(r"[^\W\d_](?:[\w-]|['’](?!s\b))*")
+_NAME = re.compile(
+    r"(?:[A-Z]|[^\W\d_a-z])(?:[\w-]|['’](?!s\b)\w)*\.?"
+    r"(?:\s+(?:(?:of|the|de|du|la|le|van|von|der)\s+){0,2}(?:[A-Z]|[^\W\d_a-z])(?:[\w-]|['’](?!s\b)\w)*)*"
+)
+_OPENS = re.compile(r"(?:^|[.!?:|\n“\"‘(•])[\s“\"‘(]*$")
+_NO_NAMES = frozenset(
+    """
+    a an the this that these those he she it they we you i his her its their our my your who what which when where why
+    how there here and but or nor so yet for if unless although though because since while whereas as until after before
+    in on at by to from of with without under over between among during through into onto upon about against above below
+    along across behind beyond near despite like unlike within not no never none nobody nothing each every all any some
+    most many few several both either neither only also even still just then thus hence therefore however moreover
+    meanwhile instead once twice perhaps maybe is was are were be been being do does did has have had can could may might
+    must shall should will would let yes chapter section page figure table part one two three four five six seven eight
+    nine ten eleven twelve today yesterday tomorrow later earlier now soon such other another next last first second third
+    """.split()
+)
+
+
+def names(text: str) -> list[Name]:
+    """Proper names: runs of capitalised words, without the common words that open a sentence."""
+    found = []
+    for match in _NAME.finditer(text):
+        start, words = match.start(), match[0]
+        opens = _OPENS.search(text[max(0, start - 4) : start]) is not None and (start < 4 or text[start - 1] != "-")
+        first = _NAME_WORD.match(words)
+        while first and first[0].lower() in _NO_NAMES and (opens or first[0].lower() not in ("may", "will")):
+            rest = words[first.end() :]
+            words = rest.lstrip(" \n\t.")
+            start += first.end() + len(rest) - len(words)
+            first = _NAME_WORD.match(words)
+            opens = False
+        words = words.rstrip(".")
+        if words and words.lower() not in _NO_NAMES and words.split()[0].lower() not in _PARTICLES:
+            found.append(Name(start, start + len(words), words, opens and " " not in words))
+    return found
+
+
+NEGATIONS = frozenset(
+    """
+    not no never none nobody nothing nowhere neither nor cannot without hardly scarcely barely rarely seldom lacks lack
+    lacked lacking absent refused refuses refuse failed fails fail denied denies deny forbidden forbids forbid prohibited
+    prohibits prohibit prevented prevents prevent false untrue
+    """.split()
+)
+_NOT_NEGATIVE = re.compile(
+    r"\b(?:not only|no (?:less|fewer|more) than|not (?:less|fewer|more) than|no doubt|not just|not merely|no matter|no\. ?\d)",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|\b\w+n['’]t\b", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:un|in|im|il|ir|non-?|dis)(?=\w{3})")
+
+
+def negations(text: str) -> list[int]:
+    """Where a text denies something; set phrases that deny nothing ("not only", "no fewer than") left out."""
+    blocked = [match.span() for match in _NOT_NEGATIVE.finditer(text)]
+    return [
+        match.start()
+        for match in _NEGATION.finditer(text)
+        if not any(start <= match.start() < end for start, end in blocked)
+    ]
+
+
+def without_negative_prefix(word: str) -> str | None:
+    """`safe` of `unsafe`; None for a word without such a prefix."""
+    rest = _PREFIX.sub("", word.lower())
+    return rest if rest != word.lower() else None
