@@ -47,6 +47,10 @@ class StandIn:
     def collections(self) -> list[str]:
         return sorted(self._shards)
 
+    @property
+    def point_count(self) -> int:
+        return sum(shard.info().points_count for shard in self._shards.values())
+
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import qdrant_edge
 
 from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index import lexical
@@ -220,3 +221,25 @@ async def test_bm25_counts_only_what_is_there(store: EdgeStore) -> None:
     after = await scores()
     await build(store, WHALE)
     assert after == pytest.approx(await scores())
+
+
+@pytest.mark.anyio
+async def test_what_has_died_is_deleted(root: Path) -> None:
+    store = EdgeStore(root)
+    await build(store, WHALE, GARDEN)
+    async with await store.update("shelf") as writer:
+        await writer.put(points(WHALE))
+        await writer.remove(file_ids=[GARDEN.file_id])
+        await writer.commit(record())
+    await store.close()
+    [collection] = (root / "shelf").glob("c-*")
+    engine = qdrant_edge.EdgeShard.load(str(collection))
+    assert engine.info().points_count == len(points(WHALE)) + 1
+    engine.close()
+
+
+def test_engines_are_imported_only_where_they_are_used() -> None:
+    code = "import sys, chapterverse.index.{}; print([m for m in ('qdrant_edge', 'qdrant_client') if m in sys.modules])"
+    for module, engines in (("sync", []), ("archive", []), ("edge", ["qdrant_edge"])):
+        found = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
+        assert found.stdout.strip() == str(engines)

@@ -198,6 +198,12 @@ class TestSharing:
                 await writer.commit(record())
         assert await texts(shelf) == {point.entry.chunk.text for point in points(GARDEN)}
 
+    async def test_what_has_died_is_deleted(self, shelf: ServerStore, standin: StandIn) -> None:
+        async with await shelf.update("shelf") as writer:
+            await writer.put(points(WHALE))
+            await writer.commit(record())
+        assert standin.point_count == len(points(WHALE)) + 2, "chunks, a document and the manifest"
+
     async def test_builds_leave_one_collection(self, shelf: ServerStore, standin: StandIn) -> None:
         writer = await shelf.create(record())
         await writer.put(points(GARDEN))
