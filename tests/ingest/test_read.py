@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -34,9 +36,22 @@ def parse(data, composer, options):
         hog = [bytearray(50_000_000) for _ in range(100)]
     if b"BUG" in data: raise KeyError("a bug in a parser")
     if b"PRINT" in data: os.write(1, b"noise on standard output")
+    if b"SHOUT" in data: data = b"loud " * 1_000_000
+    if b"SECRETS" in data: data = " ".join(sorted(os.environ)).encode()
     real(data, composer, options)
 markdown.parse = parse
 worker.main()
+"""
+
+PARENT = """
+import sys
+from chapterverse.ingest.read import read
+from chapterverse.ingest.sandbox import Sandbox
+from chapterverse.types import SourceItem
+sandbox = Sandbox()
+read(b"# A", SourceItem("a.md", "a.md"), sandbox=sandbox)
+print(sandbox._process.pid, flush=True)
+sys.stdin.read()
 """
 
 
@@ -101,6 +116,70 @@ def test_the_watch_alone_stops_memory(hostile: Sandbox, monkeypatch: pytest.Monk
     with hostile, pytest.raises(UnreadableFileError) as caught:
         read(b"GROW", item(), ReadOptions(max_memory_mb=600), hostile)
     assert caught.value.reason == "memory"
+
+
+def test_a_worker_sees_no_secrets(hostile: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with hostile:
+        seen = read(b"SECRETS", item(), sandbox=hostile).text.split()
+    assert "PYTHONPATH" in seen
+    assert "OPENAI_API_KEY" not in seen
+
+
+def test_a_worker_imports_nothing_from_the_folder_of_the_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("json", "lxml", "markdown_it", "chapterverse"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('imported from the folder of the books')")
+    (tmp_path / "a.md").write_text("# A")
+    monkeypatch.chdir(tmp_path)
+    assert chapterverse.read("a.md").text == "A"
+
+
+def test_a_reply_is_bounded_too(hostile: Sandbox) -> None:
+    with hostile, pytest.raises(UnreadableFileError, match="more than 2 MB") as caught:
+        read(b"SHOUT", item(), ReadOptions(max_unpacked_mb=2), hostile)
+    assert caught.value.reason == "bomb"
+
+
+def test_a_worker_that_died_while_idle_is_replaced(hostile: Sandbox) -> None:
+    with hostile:
+        read(b"x", item(), sandbox=hostile)
+        assert hostile._process is not None
+        psutil.Process(hostile._process.pid).kill()
+        psutil.wait_procs([psutil.Process(hostile._process.pid)], timeout=10)
+        assert read(b"still fine", item(), sandbox=hostile).text == "still fine"
+
+
+def test_closing_ends_a_parse_under_way_and_nothing_starts_again(hostile: Sandbox) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        asleep = pool.submit(read, b"SLEEP", item(), ReadOptions(), hostile)
+        while hostile._process is None:
+            time.sleep(0.01)
+        worker = psutil.Process(hostile._process.pid)
+        hostile.close()
+        assert isinstance(asleep.exception(timeout=10), UnreadableFileError)
+    assert not worker.is_running()
+    with pytest.raises(RuntimeError, match="closed"):
+        read(b"x", item(), sandbox=hostile)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no process groups of this kind; the worker has no console")
+def test_ctrl_c_is_for_the_parent_alone(hostile: Sandbox) -> None:
+    with hostile:
+        read(b"x", item(), sandbox=hostile)
+        assert hostile._process is not None
+        assert os.getpgid(hostile._process.pid) != os.getpgid(0)
+
+
+def test_a_worker_ends_when_its_parent_is_killed() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    with parent:
+        assert parent.stdout is not None
+        worker = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+    _, alive = psutil.wait_procs([worker], timeout=10)
+    assert not alive
 
 
 def test_many_files_in_order_with_one_bad_among_them(tmp_path: Path) -> None:

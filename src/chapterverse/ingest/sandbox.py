@@ -4,27 +4,42 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest import worker
 from chapterverse.types import Document, ReadOptions, SourceItem, document_from_dict, to_dict
 
+if TYPE_CHECKING:
+    import psutil
+
 _SECONDS_PER_MB = 10
 """A larger file may honestly take longer; a bomb is small, and gets no more than the base limit."""
 
+_ENVIRONMENT = frozenset(
+    "PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONNOUSERSITE HOME APPDATA"
+    " LANG LC_ALL LC_CTYPE TMPDIR TEMP TMP SYSTEMROOT".split()
+)
+"""What Python needs to start and to find its packages; keys and tokens of the parent stay with the parent."""
+
 
 class Sandbox:
-    """One worker process, started when first needed and replaced when it dies. Not shared between threads."""
+    """One worker process, started when first needed and replaced when it dies.
+
+    One thread parses at a time; any thread may close it, which also ends a parse that is under way.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -56,7 +71,7 @@ class Sandbox:
                 reply = _exchange(process, request, data)
         finally:
             if reply is None or reply["retire"]:  # dead, interrupted half-way, or grown
-                self.close()
+                self._end()
         if reply is None:
             raise watch.verdict()
         if "error" in reply:
@@ -65,26 +80,45 @@ class Sandbox:
         return document_from_dict(reply["document"])
 
     def close(self) -> None:
-        """End the worker."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
+        """End the worker for good."""
+        with self._lock:
+            self._closed = True
+        self._end()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self.close()
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", worker.__name__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        return self._process
+        if self._process is not None and self._process.poll() is not None:  # it died while idle
+            self._end()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("The sandbox is closed.")
+            if self._process is None:
+                self._process = _spawn()
+            return self._process
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+
+def _spawn() -> subprocess.Popen[bytes]:
+    """A worker that sees no secrets, imports nothing from the folder it is started in, and leaves Ctrl-C to us."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", worker.__name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: value for name, value in os.environ.items() if name.upper() in _ENVIRONMENT},
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
 
 
 def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], data: bytes) -> dict[str, Any] | None:
@@ -92,8 +126,8 @@ def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], data: b
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        worker.send(process.stdin, request, data)
-        return worker.receive(process.stdout)
+        worker.send(process.stdin, worker.encode(request), data)
+        return worker.receive(process.stdout, request["options"]["max_unpacked_mb"] * 1024 * 1024)
     except (OSError, ValueError):
         return None
 
@@ -119,13 +153,11 @@ class _Watch:
         self._thread.join()
 
     def verdict(self) -> UnreadableFileError:
-        """Why the worker died."""
-        code = self._process.returncode if self._process.returncode is not None else self._process.wait(5)
-        if self._reason == "timeout" or (hasattr(signal, "SIGXCPU") and code == -signal.SIGXCPU):
+        """Why the worker, which has ended, died."""
+        if self._reason == "timeout" or (hasattr(signal, "SIGXCPU") and self._process.returncode == -signal.SIGXCPU):
             return UnreadableFileError("timeout", "Reading it takes too long; it may be damaged or made to do harm.")
         if self._reason == "memory":
-            limit = self._options.max_memory_mb
-            return UnreadableFileError("memory", f"Reading it takes more than {limit} MB of memory.")
+            return worker.too_large(self._options)
         return UnreadableFileError("damaged", "The parser broke down over it; it is damaged or made to do harm.")
 
     def _run(self) -> None:
@@ -137,10 +169,16 @@ class _Watch:
         while not self._done.wait(pause):
             pause = min(pause * 1.5, 0.25)
             try:
-                large = psutil.Process(self._process.pid).memory_info().rss > limit
+                large = _memory(psutil.Process(self._process.pid)) > limit
             except psutil.Error:
                 return
             if large or time.monotonic() > end:
                 self._reason = "memory" if large else "timeout"
                 self._process.kill()
                 return
+
+
+def _memory(process: psutil.Process) -> int:
+    """Bytes in use. On Windows, a virtual environment's Python only launches the one that does the work."""
+    family = [process, *process.children()] if os.name == "nt" else [process]
+    return sum(member.memory_info().rss for member in family)

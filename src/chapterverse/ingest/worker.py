@@ -46,21 +46,31 @@ def parse(data: bytes, mime_type: str, sha256: str, item: SourceItem, options: R
     )
 
 
-def send(stream: IO[bytes], head: dict[str, Any], body: bytes = b"") -> None:
+def too_large(options: ReadOptions) -> UnreadableFileError:
+    return UnreadableFileError("memory", f"Reading it takes more than {options.max_memory_mb} MB of memory.")
+
+
+def encode(head: dict[str, Any]) -> bytes:
+    return json.dumps(head, ensure_ascii=True).encode()
+
+
+def send(stream: IO[bytes], head: bytes, body: bytes = b"") -> None:
     """Write one message."""
-    encoded = json.dumps(head, ensure_ascii=True).encode()
-    stream.write(b"%d\n%b" % (len(encoded), encoded))
+    stream.write(b"%d\n%b" % (len(head), head))
     stream.write(body)
     stream.flush()
 
 
-def receive(stream: IO[bytes]) -> dict[str, Any] | None:
-    """Read one message's head; None at the end of the stream."""
-    length = stream.readline(32)
-    if not length.endswith(b"\n"):
+def receive(stream: IO[bytes], max_bytes: int = sys.maxsize) -> dict[str, Any] | None:
+    """Read one message's head; None at the end of the stream, `ValueError` for what is no message."""
+    line = stream.readline(32)
+    if not line.endswith(b"\n"):
         return None
-    encoded = stream.read(int(length))
-    return json.loads(encoded) if len(encoded) == int(length) else None
+    length = int(line)
+    if not 0 < length <= max_bytes:
+        raise ValueError(f"a message of {length} bytes")
+    head = stream.read(length)
+    return json.loads(head) if len(head) == length else None
 
 
 def main() -> None:
@@ -71,30 +81,32 @@ def main() -> None:
         data = requests.read(request["length"])
         options = ReadOptions(**request["options"])
         _limit(options)
-        reply = _reply(data, request, options)
-        # A worker that grew is retired, so that the next file finds all of its memory free.
-        retire = "memory" in reply.get("error", ()) or _peak_mb() > options.max_memory_mb / 3
-        send(replies, {**reply, "retire": retire})
-        if retire:
-            break
+        send(replies, _reply(data, request, options))
 
 
-def _reply(data: bytes, request: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
+def _reply(data: bytes, request: dict[str, Any], options: ReadOptions) -> bytes:
+    """The document, or why there is none; and whether this worker grew so much that another should replace it."""
     try:
         item = SourceItem(**request["item"])
-        return {"document": to_dict(parse(data, request["mime_type"], request["sha256"], item, options))}
+        document = parse(data, request["mime_type"], request["sha256"], item, options)
+        reply = encode({"document": to_dict(document), "retire": _grown(options)})
+        if len(reply) > options.max_unpacked_mb * 1024 * 1024:
+            raise UnreadableFileError("bomb", f"Its text takes more than {options.max_unpacked_mb} MB.")
+        return reply
     except UnreadableFileError as error:
-        return {"error": [error.reason, error.explanation]}
+        refusal = error
     except MemoryError:
-        return {"error": ["memory", f"Reading it takes more than {options.max_memory_mb} MB of memory."]}
+        refusal = too_large(options)
     except RecursionError:
-        return {"error": ["damaged", "It is nested too deeply to be read."]}
+        refusal = UnreadableFileError("damaged", "It is nested too deeply to be read.")
     except Exception as error:  # a parser's bug on one file must not end the reading of a thousand others
-        return {"error": ["damaged", f"It could not be read ({type(error).__name__}: {error})."]}
+        refusal = UnreadableFileError("damaged", f"It could not be read ({type(error).__name__}: {str(error)[:200]}).")
+    retire = refusal.reason == "memory" or _grown(options)
+    return encode({"error": [refusal.reason, refusal.explanation], "retire": retire})
 
 
 def _limit(options: ReadOptions) -> None:
-    """Cap this process's memory, and its CPU time from now on; where the system cannot, the parent watches alone."""
+    """Cap memory, and CPU time from now on, and leave no core dumps; what the system cannot do, the parent watches."""
     try:
         import resource
     except ImportError:
@@ -102,7 +114,7 @@ def _limit(options: ReadOptions) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     cpu = int(used.ru_utime + used.ru_stime) + options.max_cpu_seconds + 1
     memory = options.max_memory_mb * 1024 * 1024
-    for name, soft in (("RLIMIT_CPU", cpu), ("RLIMIT_AS", memory)):
+    for name, soft in (("RLIMIT_CPU", cpu), ("RLIMIT_AS", memory), ("RLIMIT_CORE", 0)):
         limit = getattr(resource, name, None)
         if limit is None:
             continue
@@ -115,13 +127,14 @@ def _limit(options: ReadOptions) -> None:
             continue  # macOS refuses RLIMIT_AS: the parent's watch stands in
 
 
-def _peak_mb() -> float:
+def _grown(options: ReadOptions) -> bool:
+    """Whether the next file would not find nearly all of its memory free."""
     try:
         import resource
     except ImportError:
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1024 / (1024 if sys.platform == "darwin" else 1)
+        return False
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    return peak > options.max_memory_mb * 1024 / 3
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each paragraph."""
-    text = decode(data, composer)
+    text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
     for number, page in enumerate(text.split("\f"), 1):
         if "\f" in text:
             composer.page(number)
