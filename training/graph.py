@@ -1,4 +1,7 @@
-"""Writes the reader as an ONNX graph, node by node, in float32 or with int8 weights.
+"""Writes the reader as two ONNX graphs, node by node, in float32 or with int8 weights.
+
+The front half reads every passage and says early how promising it is; the back half reads on where
+that is worth while. Neither takes a mask: a run holds one passage, or several of equal length.
 
 Writing the graph by hand, rather than tracing it, fixes which fused kernels run (attention, skip
 layer norm, bias GELU) and keeps the int8 scheme in one place: weights per output channel, the word
@@ -14,16 +17,19 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-Array = NDArray[np.float32]
+Weights = dict[str, NDArray[np.float32]]
+Shape = tuple[str | int, ...]
+TOKENS: Shape = ("batch", "length")
 HEADS = 12
+LEVELS = 127
 MICROSOFT = "com.microsoft"
 
 
 class Graph:
     """Collects nodes and initializers; every method returns the name of its output."""
 
-    def __init__(self, weights: dict[str, Array], quantized: bool, levels: int) -> None:
-        self.weights, self.quantized, self.levels = weights, quantized, levels
+    def __init__(self, weights: Weights, quantized: bool) -> None:
+        self.weights, self.quantized = weights, quantized
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, onnx.TensorProto] = {}
 
@@ -34,7 +40,7 @@ class Graph:
 
     def constant(self, name: str, value: NDArray[np.generic]) -> str:
         if name not in self.constants:
-            self.constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+            self.constants[name] = numpy_helper.from_array(np.asarray(value, order="C"), name)
         return name
 
     def parameter(self, name: str) -> str:
@@ -59,7 +65,7 @@ class Graph:
         if not self.quantized:
             product = self.op("MatMul", [x, self.constant(f"{label}.weight", weight)])
             return self.op("Add", [product, added]) if bias else product
-        scale = np.abs(weight).max(0).clip(1e-8) / self.levels
+        scale = np.abs(weight).max(0).clip(1e-8) / LEVELS
         values = np.rint(weight / scale).astype(np.int8)
         zero = self.constant(f"{label}.zero", np.zeros(len(scale), np.int8))
         inputs = [
@@ -71,7 +77,7 @@ class Graph:
         ]
         return self.op("DynamicQuantizeMatMul", inputs, MICROSOFT)
 
-    def small_linear(self, x: str, name: str) -> str:
+    def head(self, x: str, name: str) -> str:
         """A head, always in float32: it costs nothing and rounds nothing."""
         product = self.op("MatMul", [x, self.constant(f"{name}.weight", self.weights[f"{name}.weight"].T)])
         return self.op("Add", [product, self.parameter(f"{name}.bias")])
@@ -80,48 +86,59 @@ class Graph:
         inputs = [x, residual, self.parameter(f"{name}.weight"), self.parameter(f"{name}.bias")]
         return self.op("SkipLayerNormalization", inputs, MICROSOFT, epsilon=1e-12)
 
-    def layer(self, x: str, bias: str, index: int) -> str:
+    def layer(self, x: str, index: int) -> str:
         prefix, hidden = f"layers.{index}", self.weights["norm.weight"].shape[0]
         q, k, v = (self.linear(x, f"{prefix}.qkv", slice(i * hidden, (i + 1) * hidden)) for i in range(3))
-        mixed = self.op("MultiHeadAttention", [q, k, v, "", "", bias], MICROSOFT, num_heads=HEADS)
+        mixed = self.op("MultiHeadAttention", [q, k, v], MICROSOFT, num_heads=HEADS)
         x = self.add_norm(self.linear(mixed, f"{prefix}.mix"), x, f"{prefix}.norm_mix")
         wide = self.linear(x, f"{prefix}.widen", bias=False)
         wide = self.op("BiasGelu", [wide, self.parameter(f"{prefix}.widen.bias")], MICROSOFT)
         return self.add_norm(self.linear(wide, f"{prefix}.narrow"), x, f"{prefix}.norm_out")
 
+    def first(self, x: str) -> str:
+        """The vectors of [CLS]."""
+        return self.op("Gather", [x, self.constant("first", np.array(0, np.int64))], axis=1)
 
-def build(weights: dict[str, Array], quantized: bool, levels: int = 127) -> onnx.ModelProto:
-    """The whole model: ids, segments and mask in; token, answer and support logits out."""
-    graph = Graph(weights, quantized, levels)
+    def model(self, name: str, inputs: dict[str, int], outputs: dict[str, tuple[str, Shape]]) -> onnx.ModelProto:
+        """Close the graph: `inputs` names their element types, `outputs` their values and shapes."""
+        hidden = self.weights["norm.weight"].shape[0]
+        shapes: dict[int, Shape] = {TensorProto.INT64: TOKENS, TensorProto.FLOAT: (*TOKENS, hidden)}
+        given = [helper.make_tensor_value_info(n, kind, shapes[kind]) for n, kind in inputs.items()]
+        made = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, (_, shape) in outputs.items()]
+        nodes = self.nodes + [helper.make_node("Identity", [value], [n]) for n, (value, _) in outputs.items()]
+        body = helper.make_graph(nodes, name, given, made, list(self.constants.values()))
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+        return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="chapterverse")
+
+
+def build_front(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto:
+    """Embeddings and the first `depth` layers: ids and segments in; hidden states and early logits out."""
+    graph = Graph(weights, quantized)
     zero, one = (graph.constant(f"int.{i}", np.array([i], np.int64)) for i in (0, 1))
     length = graph.op("Gather", [graph.op("Shape", ["ids"]), one], axis=0)
     places = graph.op("Slice", [graph.parameter("places.weight"), zero, length, zero])
     segments = graph.op("Gather", [graph.parameter("segments.weight"), "segments"])
     x = graph.add_norm(graph.op("Add", [segments, places]), graph.embed("ids"), "norm")
-    axes = graph.constant("axes", np.array([1, 2], np.int64))
-    blocked = graph.op(
-        "Sub", [graph.constant("one", np.float32(1)), graph.op("Cast", ["mask"], to=TensorProto.FLOAT)]
-    )
-    bias = graph.op("Unsqueeze", [graph.op("Mul", [blocked, graph.constant("shut", np.float32(-1e4))]), axes])
-    bias = graph.op("Expand", [bias, graph.op("Concat", [one, one, length, one], axis=0)])
-    for index in range(1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))):
-        x = graph.layer(x, bias, index)
-    first = graph.op("Gather", [x, graph.constant("first", np.array(0, np.int64))], axis=1)
+    for index in range(depth):
+        x = graph.layer(x, index)
+    hidden = weights["norm.weight"].shape[0]
     outputs = {
-        "tokens": graph.small_linear(x, "token_head"),
-        "answer": graph.small_linear(first, "answer_head"),
-        "support": graph.small_linear(first, "support_head"),
+        "hidden": (x, (*TOKENS, hidden)),
+        "early": (graph.head(graph.first(x), "early_head"), ("batch", 2)),
     }
-    for name, value in outputs.items():
-        graph.nodes.append(helper.make_node("Identity", [value], [name]))
-    return _model(graph)
+    return graph.model("front", {"ids": TensorProto.INT64, "segments": TensorProto.INT64}, outputs)
 
 
-def _model(graph: Graph) -> onnx.ModelProto:
-    axes = ["batch", "length"]
-    inputs = [helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in ("ids", "segments", "mask")]
-    shapes = {"tokens": [*axes, 3], "answer": ["batch", 1], "support": ["batch", 1]}
-    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in shapes.items()]
-    body = helper.make_graph(graph.nodes, "reader", inputs, outputs, list(graph.constants.values()))
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-    return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="chapterverse")
+def build_back(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto:
+    """The layers after `depth` and the heads: hidden states in; token, answer and support logits out."""
+    graph = Graph(weights, quantized)
+    x = "hidden"
+    for index in range(depth, 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))):
+        x = graph.layer(x, index)
+    first = graph.first(x)
+    outputs = {
+        "tokens": (graph.head(x, "token_head"), (*TOKENS, 3)),
+        "answer": (graph.head(first, "answer_head"), ("batch", 1)),
+        "support": (graph.head(first, "support_head"), ("batch", 1)),
+    }
+    return graph.model("back", {"hidden": TensorProto.FLOAT}, outputs)

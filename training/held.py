@@ -18,9 +18,7 @@ def auroc(labels: np.ndarray, scores: np.ndarray) -> float:
     positive = int(labels.sum())
     if positive in (0, len(labels)):
         return float("nan")
-    return float(
-        (ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive))
-    )
+    return float((ranks[labels == 1].sum() - positive * (positive + 1) / 2) / (positive * (len(labels) - positive)))
 
 
 @torch.no_grad()
@@ -38,9 +36,7 @@ def measure(model: CrossEncoder, data: Dataset) -> dict[str, float]:
             (tokens[..., 0][:, :, None] + tokens[..., 1][:, None, :])
             .triu()
             .masked_fill(
-                torch.ones(1, tokens.shape[1], tokens.shape[1], dtype=torch.bool, device=tokens.device).tril(
-                    -1
-                ),
+                torch.ones(1, tokens.shape[1], tokens.shape[1], dtype=torch.bool, device=tokens.device).tril(-1),
                 -3e4,
             )
         )
@@ -74,9 +70,7 @@ def _summary(data: Dataset, rows: np.ndarray, values: np.ndarray) -> dict[str, f
         }.items():
             result[f"auroc {name} {label}"] = auroc(table["answerable"][pick], score[pick])
     for name in ("edited", "near", "cut", "stranger", "question"):
-        result[f"answered share {name}"] = (
-            float((answer[kind == name] > 0).mean()) if (kind == name).any() else -1.0
-        )
+        result[f"answered share {name}"] = float((answer[kind == name] > 0).mean()) if (kind == name).any() else -1.0
     for name in sorted(set(source[table["supported"] >= 0])) + ["all"]:
         pick = (table["supported"] >= 0) & ((source == name) | (name == "all"))
         result[f"support auroc {name}"] = auroc(table["supported"][pick], support[pick])

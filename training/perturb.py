@@ -11,9 +11,7 @@ import re
 
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-NUMBERS = (
-    "two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand".split()
-)
+NUMBERS = "two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand".split()
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth last".split()
 CLOSED = {word.lower(): kind for kind in (MONTHS, DAYS, NUMBERS, ORDINALS) for word in kind}
 ANTONYMS = """

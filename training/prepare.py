@@ -48,9 +48,7 @@ class Pool:
 
 
 def _arrays(encoding: Encoding, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.array(encoding.ids[:limit], np.uint16), np.array(encoding.offsets[:limit], np.int32).reshape(
-        -1, 2
-    )
+    return np.array(encoding.ids[:limit], np.uint16), np.array(encoding.offsets[:limit], np.int32).reshape(-1, 2)
 
 
 def token_span(offsets: np.ndarray, span: tuple[int, int]) -> tuple[int, int]:
@@ -78,9 +76,7 @@ def window(example: Example, offsets: np.ndarray, room: int, rng: random.Random)
     return start, start + room, total, total
 
 
-def rows_of(
-    examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]
-) -> np.ndarray:
+def rows_of(examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]) -> np.ndarray:
     rng, table = random.Random(5), []
     for example in examples:
         query, query_ids, _ = queries[example.query]

@@ -41,9 +41,7 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     start, end = span_logits(out, batch)
     zero = torch.zeros_like(batch.start)
     targets = [torch.where(batch.start >= 0, place, zero) for place in (batch.start, batch.end)]
-    span = (
-        sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
-    )
+    span = sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
     answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
     support = _binary(out.support, batch.supported.float()) * (batch.supported >= 0)
     place = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None]
@@ -58,9 +56,7 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     asked = (batch.answerable >= 0).float()
     claimed = (batch.supported >= 0).float()
     span = sum(
-        F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(
-            -1
-        )
+        F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(-1)
         for mine, theirs in zip(span_logits(out, batch), span_logits(wise, batch), strict=True)
     )
     answer, support = wise.answer.float().sigmoid(), wise.support.float().sigmoid()
@@ -148,9 +144,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
-    parser.add_argument(
-        "--seconds", type=float, default=1200, help="the schedule is shortened to end in this time"
-    )
+    parser.add_argument("--seconds", type=float, default=1200, help="the schedule is shortened to end in this time")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=0, help="use so many rows only, to try things out")
@@ -159,9 +153,7 @@ def main() -> None:
     torch.manual_seed(options.seed)
     began = time.time()
     data = Dataset(options.data, options.device, options.limit)
-    print(
-        f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True
-    )
+    print(f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True)
     trainer = Trainer(load(options.role, options.base, options.dropout), data, options)
     trainer.run()
     trainer.model.eval()

@@ -1,0 +1,176 @@
+"""The reader: where a passage answers a question, whether it does at all, and whether it bears out a claim."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from nupunkt import sent_spans
+
+from chapterverse.reading.calibrate import Calibration
+from chapterverse.reading.runtime import MODELS, Floats, Glance, Logits, Runtime
+
+SPANS = 3
+"""Answer spans reported for a passage."""
+SPAN_TOKENS = 30
+WINDOWS = 4
+"""Windows of a long passage that a claim is held against to the end: those that look most promising early."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """Characters of a passage, and how strongly they are meant, from 0 to 1."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one passage says to a question."""
+
+    relevance: float
+    """How much the passage bears on the question, answered or not."""
+    answerable: float
+    """Calibrated probability that the passage holds the answer."""
+    spans: tuple[AnswerSpan, ...] = ()
+    """Where the answer is, best first; empty where the passage was not worth reading to its end."""
+    evidence: tuple[AnswerSpan, ...] = ()
+    """The sentences that bear on the question, best first."""
+
+    @property
+    def cited(self) -> tuple[AnswerSpan, ...]:
+        """The sentences to quote: the best one, and every other that is more likely evidence than not."""
+        return tuple(s for i, s in enumerate(self.evidence) if i == 0 or s.score >= 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far one passage bears out a claim, and the sentence that says so best."""
+
+    probability: float
+    start: int
+    end: int
+
+
+class Reader:
+    """Reads with the shipped model, which is loaded when it is first needed. Safe to share between threads."""
+
+    def __init__(self, folder: Path = MODELS, threads: int | None = None) -> None:
+        self.folder, self._threads = folder, threads
+        self._loading = threading.Lock()
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        """One reading for each passage, in their order."""
+        return [self._read(passage, glances) for passage, glances in self._glances(question, passages)]
+
+    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
+        """One judgement for each passage, in their order."""
+        return [self._judge(passage, glances) for passage, glances in self._glances(claim, passages)]
+
+    def _glances(self, query: str, passages: Sequence[str]) -> list[tuple[str, list[Glance]]]:
+        runtime, _ = self.loaded()
+        return [(passage, [runtime.glance(w) for w in runtime.windows(query, passage)]) for passage in passages]
+
+    def _read(self, passage: str, glances: Sequence[Glance]) -> Reading:
+        runtime, calibration = self.loaded()
+        early = [calibration.early_answer(glance.answer) for glance in glances]
+        worth = [glance for glance, p in zip(glances, early, strict=True) if p >= calibration.skip]
+        if not worth:
+            chance = max(early, default=0.0)
+            return Reading(relevance=chance, answerable=chance)
+        logits = [runtime.finish(glance) for glance in worth]
+        spans = sorted((s for one in logits for s in _spans(one)), key=lambda s: -s.score)
+        evidence = _evidence(passage, logits)
+        answerable = max(calibration.answer(best_span(one) - one.null, one.answer) for one in logits)
+        relevance = max([answerable, *(sentence.score for sentence in evidence[:1])])
+        return Reading(relevance, answerable, _distinct(spans), evidence)
+
+    def _judge(self, passage: str, glances: Sequence[Glance]) -> Support:
+        runtime, calibration = self.loaded()
+        if not glances:
+            return Support(0.0, 0, len(passage))
+        promising = sorted(glances, key=lambda glance: -glance.support)[:WINDOWS]
+        best = max((runtime.finish(glance) for glance in promising), key=lambda one: one.support)
+        sentence = _evidence(passage, [best])[0]
+        return Support(calibration.support(best.support), sentence.start, sentence.end)
+
+    def loaded(self) -> tuple[Runtime, Calibration]:
+        """The model and its probabilities; loads them once, on the first call."""
+        with self._loading:
+            return self._model
+
+    @cached_property
+    def _model(self) -> tuple[Runtime, Calibration]:
+        runtime = Runtime(self.folder, self._threads)
+        return runtime, Calibration.from_json(runtime.manifest["calibration"])
+
+
+def _span_table(logits: Logits) -> Floats:
+    """Scores of every span of up to SPAN_TOKENS tokens, by first token and number of further tokens."""
+    count, width = len(logits.start), min(SPAN_TOKENS, len(logits.start))
+    table = np.full((count, width), -np.inf, np.float32)
+    for more in range(width):
+        table[: count - more, more] = logits.start[: count - more] + logits.end[more:]
+    return table
+
+
+def best_span(logits: Logits) -> float:
+    """The score of the best span, to set against `logits.null`."""
+    return float(_span_table(logits).max())
+
+
+def _spans(logits: Logits) -> list[AnswerSpan]:
+    """The best spans of a window that do not overlap; the score is the model's probability of exactly that span."""
+    table = _span_table(logits)
+    chances = np.exp(table - _log_sum(logits))
+    found: list[AnswerSpan] = []
+    for place in np.argsort(-table, axis=None, kind="stable")[: 8 * SPANS]:
+        first, more = divmod(int(place), table.shape[1])
+        offsets = logits.window.offsets
+        span = AnswerSpan(int(offsets[first, 0]), int(offsets[min(first + more, len(offsets) - 1), 1]), 0.0)
+        if all(span.end <= other.start or span.start >= other.end for other in found):
+            found.append(AnswerSpan(span.start, span.end, float(chances[first, more])))
+        if len(found) == SPANS:
+            break
+    return found
+
+
+def _log_sum(logits: Logits) -> float:
+    return float(_log_sum_exp(logits.start) + _log_sum_exp(logits.end))
+
+
+def _log_sum_exp(values: Floats) -> float:
+    top = float(values.max())
+    return top + float(np.log(np.exp(values - top).sum()))
+
+
+def _distinct(spans: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
+    """The best spans, best first; windows overlap, so that one place may be found twice."""
+    kept: list[AnswerSpan] = []
+    for span in spans:
+        if all(span.end <= other.start or span.start >= other.end for other in kept):
+            kept.append(span)
+    return tuple(kept[:SPANS])
+
+
+def _evidence(passage: str, logits: Sequence[Logits]) -> tuple[AnswerSpan, ...]:
+    """Every sentence of the passage that was read, with the mean evidence of its tokens, best first."""
+    scored: list[AnswerSpan] = []
+    for start, end in sent_spans(passage):
+        text = passage[start:end]
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        scores = []
+        for one in logits:
+            offsets = one.window.offsets
+            inside = (offsets[:, 0] >= start) & (offsets[:, 1] <= end)
+            if inside.any():
+                scores.append(float((1 / (1 + np.exp(-one.evidence[inside]))).mean()))
+        if scores and end > start:
+            scored.append(AnswerSpan(start, end, max(scores)))
+    return tuple(sorted(scored, key=lambda sentence: -sentence.score))

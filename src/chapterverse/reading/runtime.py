@@ -1,0 +1,133 @@
+"""Runs the reader's two ONNX graphs: windows in, logits out.
+
+The front graph reads every window and says early how promising it is; the back graph reads on. A run
+holds exactly one window: int8 activations are scaled over all that a run holds, so that a window read
+beside others would score differently, and on two cores larger batches are no faster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from chapterverse.errors import AstRagError
+
+MODELS = Path(__file__).parent.parent / "models"
+MANIFEST = "reader.json"
+LENGTH = 320
+"""Tokens of a window with its query; the model was trained on as many."""
+QUERY = 96
+OVERLAP = 64
+_CLS, _SEP = 101, 102
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A piece of a passage behind its query; `offsets` are the characters of each of its tokens."""
+
+    ids: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    @property
+    def prefix(self) -> int:
+        """The tokens before the passage begins."""
+        return len(self.ids) - len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What the front graph saw: early logits of answerability and support, and the states to read on from."""
+
+    window: Window
+    answer: float
+    support: float
+    hidden: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """What the whole model says of a window; arrays run over the tokens of the passage."""
+
+    window: Window
+    start: Floats
+    end: Floats
+    evidence: Floats
+    null: float
+    answer: float
+    support: float
+
+
+class Runtime:
+    """The model, loaded and checked. Safe to share between threads."""
+
+    def __init__(self, folder: Path = MODELS, threads: int | None = None) -> None:
+        self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+        blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
+        cores = threads or len(os.sched_getaffinity(0))
+        self._front = _session(blobs["reader-front.onnx"], cores)
+        self._back = _session(blobs["reader-back.onnx"], cores)
+        self._tokenizer = Tokenizer.from_buffer(blobs["reader-tokenizer.json"])
+
+    def windows(self, query: str, passage: str) -> Iterator[Window]:
+        """The passage in windows of about equal size that overlap; an empty passage has none."""
+        asked = self._tokenizer.encode(query, add_special_tokens=False).ids[:QUERY]
+        encoding = self._tokenizer.encode(passage, add_special_tokens=False)
+        total, room = len(encoding.ids), LENGTH - 3 - len(asked)
+        if not total:
+            return
+        count = 1 if total <= room else -(-(total - OVERLAP) // (room - OVERLAP))
+        size = -(-(total + (count - 1) * OVERLAP) // count)
+        offsets = np.asarray(encoding.offsets, np.int64)
+        for number in range(count):
+            first = max(0, min(number * (size - OVERLAP), total - size))
+            shown = encoding.ids[first : first + size]
+            ids = np.array([_CLS, *asked, _SEP, *shown, _SEP], np.int64)
+            segments = np.zeros_like(ids)
+            segments[len(asked) + 2 :] = 1
+            yield Window(ids, segments, offsets[first : first + size])
+
+    def glance(self, window: Window) -> Glance:
+        """Read with the front half of the model."""
+        inputs = {"ids": window.ids[None], "segments": window.segments[None]}
+        hidden, early = self._front.run(None, inputs)
+        return Glance(window, float(early[0, 0]), float(early[0, 1]), hidden)
+
+    def finish(self, glance: Glance) -> Logits:
+        """Read on with the back half."""
+        tokens, answer, support = self._back.run(None, {"hidden": glance.hidden})
+        prefix, count = glance.window.prefix, len(glance.window.offsets)
+        start, end, evidence = tokens[0, prefix : prefix + count].T
+        null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
+        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), float(support[0, 0]))
+
+
+def _checked(path: Path, sha256: str) -> bytes:
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise AstRagError(
+            f"{path.name} is not the file that this version of Chapterverse was shipped with; install it again.",
+            details={"file": path.name, "sha256": sha256},
+        )
+    return data
+
+
+def _session(model: bytes, threads: int) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Two sessions take turns: idle threads of one that spin would take the cores of the other.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,53 @@
+"""Writes the trained student as the files that the package ships.
+
+    python training/export.py STUDENT TOKENIZER_JSON OUTPUT_FOLDER [--float]
+
+`--float` keeps float32 weights, to check the int8 files against.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import onnx
+from encoder import SHAPES
+from graph import build_back, build_front
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+MANIFEST = "reader.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("student", type=Path)
+    parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--float", action="store_true")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    weights = {name: value.astype("float32") for name, value in load_file(options.student).items()}
+    depth, quantized = SHAPES["student"].exit_layer, not options.float
+    onnx.save(build_front(weights, depth, quantized), options.output / "reader-front.onnx")
+    onnx.save(build_back(weights, depth, quantized), options.output / "reader-back.onnx")
+    tokenizer = Tokenizer.from_file(str(options.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.save(str(options.output / "reader-tokenizer.json"), pretty=False)
+    write_manifest(options.output)
+
+
+def write_manifest(folder: Path) -> None:
+    """Record each file's hash; a calibration that is already there stays until it is fitted anew."""
+    path = folder / MANIFEST
+    manifest = json.loads(path.read_text()) if path.exists() else {}
+    names = ("reader-front.onnx", "reader-back.onnx", "reader-tokenizer.json")
+    manifest["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    path.write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
