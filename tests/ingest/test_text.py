@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest import composer
 from tests.ingest.reading import blocks, parse, reasons
 
 
@@ -122,3 +124,11 @@ def test_a_pile_of_accents_takes_no_square_time() -> None:
     assert parse(("Z" + "\u0301\u0327" * 300_000 + "algo").encode(), "a.txt").text == "Zalgo"
     assert time.perf_counter() - started < 5
     assert parse("Cafe\u0301 ".encode() + "─".encode() * 500, "a.txt").text == "Café " + "─" * 500
+
+
+def test_a_file_of_endless_tiny_paragraphs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composer, "_MAX_BLOCKS", 1000)
+    assert len(parse(b"a\n\n" * 1000, "a.txt").blocks) == 1000
+    with pytest.raises(UnreadableFileError, match="more than 1,000 paragraphs") as caught:
+        parse(b"a\n\n" * 1001, "a.txt")
+    assert caught.value.reason == "bomb"

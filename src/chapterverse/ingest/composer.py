@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from chapterverse.errors import UnreadableFileError
 from chapterverse.types import Block, BlockKind, Document, Notice, Page, PageStart
 
 Piece = str | Page
@@ -16,6 +17,9 @@ _LINE_KINDS = frozenset({"table", "notes"})
 
 _MAX_WARNINGS = 50
 """No reader looks at more; a hostile file could have one for each of its bytes."""
+
+_MAX_BLOCKS = 2_000_000
+"""Each takes far more memory than the bytes that make it; a hundred megabytes of prose have half as many."""
 
 _INVISIBLE = re.compile(r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _BLANK = re.compile(r"[^\S\n]")
@@ -111,6 +115,8 @@ class Composer:
             if marks:
                 self._next_page = marks[-1][1]
             return
+        if len(self._blocks) == _MAX_BLOCKS:
+            raise UnreadableFileError("bomb", f"The file holds more than {_MAX_BLOCKS:,} paragraphs.")
         if self._blocks:
             tight = kind == "list" == self._blocks[-1].kind
             self._append("\n" if tight else "\n\n")
