@@ -6,15 +6,31 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chapterverse.library import Reading, chunk, read, sample_book
+    from chapterverse.ingest.books import Reading, read, sample_book
+    from chapterverse.ingest.chunk import chunk
+    from chapterverse.library import AsyncLibrary, Library
     from chapterverse.types import Chunk, Chunking, Document, Place
 
 __version__ = "0.1.0"
 
-__all__ = ["Chunk", "Chunking", "Document", "Place", "Reading", "__version__", "chunk", "read", "sample_book"]
+__all__ = [
+    "AsyncLibrary",
+    "Chunk",
+    "Chunking",
+    "Document",
+    "Library",
+    "Place",
+    "Reading",
+    "__version__",
+    "chunk",
+    "read",
+    "sample_book",
+]
 
 _HOMES = {
-    "chapterverse.library": ("Reading", "chunk", "read", "sample_book"),
+    "chapterverse.ingest.books": ("Reading", "read", "sample_book"),
+    "chapterverse.ingest.chunk": ("chunk",),
+    "chapterverse.library": ("AsyncLibrary", "Library"),
     "chapterverse.types": ("Chunk", "Chunking", "Document", "Place"),
 }
 

@@ -239,6 +239,13 @@ class SourceRecord:
     modified_time: str | None = None
     source_url: str | None = None
     page_count: int | None = None
+    outline: tuple[tuple[str, ...], ...] = ()
+    """Every heading path of the document, chapter first."""
+
+
+def source_from_dict(data: Mapping[str, Any]) -> SourceRecord:
+    """The inverse of `to_dict` for a source record."""
+    return SourceRecord(**{**data, "outline": tuple(tuple(path) for path in data.get("outline", ()))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from chapterverse.errors import AstRagError, AstRagIndexError
 from chapterverse.index.manifest import Manifest, manifest_from_json, manifest_to_json
 from chapterverse.index.points import chunk_point, entry_of
 from chapterverse.protocols import Store
-from chapterverse.types import IndexRecord, Point, SourceRecord, SparseVector, document_from_dict, to_dict
+from chapterverse.types import IndexRecord, Point, SparseVector, document_from_dict, source_from_dict, to_dict
 
 _BATCH = 256
 
@@ -58,7 +58,7 @@ async def import_index(store: Store, path: Path, index: str | None = None) -> In
             async with await store.create(record) as writer:
                 for name in _numbered(archive, "documents"):
                     data = json.loads(archive.read(name))
-                    await writer.put_document(document_from_dict(data["document"]), SourceRecord(**data["source"]))
+                    await writer.put_document(document_from_dict(data["document"]), source_from_dict(data["source"]))
                 for name in _numbered(archive, "points"):
                     await writer.put(_read_points(archive, name, record))
                 await writer.commit(record)

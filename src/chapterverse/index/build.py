@@ -47,6 +47,7 @@ class CutFile:
             modified_time=document.modified_time,
             source_url=document.source_url,
             page_count=document.page_count,
+            outline=tuple(dict.fromkeys(block.headings for block in document.blocks if block.kind == "heading")),
         )
 
     def entries(self) -> Iterator[tuple[Entry, str]]:

@@ -37,6 +37,7 @@ from chapterverse.types import (
     Point,
     SourceRecord,
     SparseVector,
+    source_from_dict,
 )
 
 _PAGE = 256  # points per scroll
@@ -125,7 +126,7 @@ class GenerationReader:
 
     async def sources(self) -> list[SourceRecord]:
         scroll = self._scroll(all_of(tagged("kind", "document")), fields=["source"])
-        found = [SourceRecord(**point.payload["source"]) async for point in scroll]
+        found = [source_from_dict(point.payload["source"]) async for point in scroll]
         return sorted(found, key=lambda source: source.file_id)
 
     async def stats(self) -> IndexStats:

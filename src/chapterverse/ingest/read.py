@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import SimpleQueue
@@ -63,7 +63,7 @@ def read_all(
     include_mime_types: Collection[str] | None = None,
     workers: int | None = None,
     on_item: Callable[[SourceItem], None] | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Every file of a source in its order, read in parallel; a bad file is an outcome, never the end of the others."""
     count = workers or os.cpu_count() or 1
     sandboxes = [Sandbox() for _ in range(count)]

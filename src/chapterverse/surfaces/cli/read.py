@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from chapterverse import library
+from chapterverse.ingest.books import Reading
+from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
 from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
@@ -33,7 +34,7 @@ def run(
         max_files=max_files,
         allow_private_addresses=allow_private,
     )
-    reading = library.Reading(address, options, ReadOptions(password=password))
+    reading = Reading(address, options, ReadOptions(password=password))
     with _progress(progress and sys.stderr.isatty(), address) as advance:
         outcomes = []
         for outcome in reading:
@@ -71,7 +72,7 @@ def _summary(document: Document) -> dict[str, Any]:
         "words": len(document.text.split()),
         "pages": document.page_count,
         "slides": max((block.slide or 0 for block in document.blocks), default=0) or None,
-        "chunks": len(library.chunk(document)),
+        "chunks": len(chunk(document)),
         "outline": [_entry(document, block) for block in document.blocks if block.kind == "heading"],
     }
 

@@ -1,4 +1,4 @@
-"""Wires the parts together: the only module that knows them all."""
+"""Books as plain documents: everything at an address, one book, or the sample."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from chapterverse.errors import AstRagSourceError
-from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome, read_all
 from chapterverse.ingest.sources import SourceOptions, open_source
 from chapterverse.types import Document, Notice, ReadOptions
-
-__all__ = ["Reading", "chunk", "read", "sample_book"]
 
 
 class Reading:
@@ -56,4 +53,4 @@ def read(path: str | Path, *, password: str | None = None) -> Document:
 
 def sample_book(suffix: str = ".pdf") -> Path:
     """The book that comes with the package, in one of its formats."""
-    return Path(__file__).parent / "sample" / f"the-clocks-of-harrow-vale{suffix}"
+    return Path(__file__).parent.parent / "sample" / f"the-clocks-of-harrow-vale{suffix}"

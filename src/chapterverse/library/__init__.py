@@ -1,0 +1,11 @@
+"""The library: books that are indexed, kept in step with their sources, searched and asked.
+
+This is the only place that joins ingest, index, reading, answer and providers. `Library` is for plain code, and
+`AsyncLibrary`, which does the work, for code that runs in an event loop.
+"""
+
+from chapterverse.library.asynchronous import AsyncLibrary, Inspection, SearchResult
+from chapterverse.library.blocking import Library
+from chapterverse.library.shelving import Ingestion, SourceSpec
+
+__all__ = ["AsyncLibrary", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]

@@ -1,0 +1,331 @@
+"""The library for code that runs in an event loop: this is where the parts are joined and the work is done."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
+from chapterverse.answer.scope import FULL_BOOK, QueryScope, resolve_scope
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.index import lexical
+from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
+from chapterverse.index.sync import SyncResult, plan_sync, sync_index
+from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look
+from chapterverse.library.terms import check_question, index_name, resolve_address, retrieval_defaults, slug
+from chapterverse.protocols import EmbeddingUsage, IndexReader, Store, Vectors
+from chapterverse.providers.catalog import Target
+from chapterverse.providers.service import Embeddings
+from chapterverse.settings import Settings
+from chapterverse.types import (
+    Chunking,
+    EmbeddingModel,
+    Filter,
+    IndexRecord,
+    IndexStats,
+    Notice,
+    SourceRecord,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """An index, the files in it and how much they are."""
+
+    record: IndexRecord
+    sources: tuple[SourceRecord, ...]
+    stats: IndexStats
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found, with its raw scores and how it went."""
+
+    query: str
+    record: IndexRecord
+    settings: Retrieval
+    found: tuple[Found, ...]
+    diagnostics: Diagnostics
+    usage: EmbeddingUsage
+
+
+class AsyncLibrary:
+    """Indexes in one store. Use it as an async context manager."""
+
+    def __init__(
+        self, settings: Settings | None = None, store: Store | None = None, embeddings: Embeddings | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.store = store or open_store(self.settings)
+        self.embeddings = embeddings or Embeddings()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the store and of connections to providers."""
+        await self.embeddings.close()
+        await self.store.close()
+
+    async def add(
+        self,
+        address: str | Path,
+        *,
+        index: str | None = None,
+        embedding: str | None = None,
+        chunking: Chunking | None = None,
+        spec: Mapping[str, Any] | None = None,
+        ingestion: Ingestion = Ingestion(),
+    ) -> BuildResult | SyncResult:
+        """Index a book or a folder: into a new index, or into one that is there, beside the books it has."""
+        source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
+        name = index or self.settings.index or index_name(source.address)
+        key = slug(name)
+        if key in await self.store.indexes():
+            return await self._extend(key, source, embedding, chunking, ingestion)
+        target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
+        return await self.build(key, name, [source], target, chunking or Chunking(), ingestion)
+
+    async def build(
+        self,
+        key: str,
+        name: str,
+        sources: Sequence[SourceSpec],
+        target: Target,
+        chunking: Chunking,
+        ingestion: Ingestion = Ingestion(),
+    ) -> BuildResult:
+        """Build an index from its sources; one of the same id is replaced when the new one is complete."""
+        offers = await self._look(sources, ingestion)
+        target, embed = await self._embedder(target)
+        record = IndexRecord(
+            id=key,
+            name=name,
+            embedding=EmbeddingModel(target.provider, target.model, target.dimensions or 0),
+            created_at=timestamp(),
+            updated_at=timestamp(),
+            chunking=asdict(chunking),
+            retrieval_defaults=retrieval_defaults(target),
+            source_config={"sources": [asdict(offer.spec) for offer in offers]},
+        )
+        failed: list[Notice] = []
+        async with aclosing(cut_files(offers, _fingerprints(offers), chunking, ingestion, failed)) as cut:
+            files = await self._confirmed(cut, target, ingestion)
+            result = await build_index(
+                self.store, record, files, embed, max_chunks=ingestion.max_chunks, progress=ingestion.on_chunks
+            )
+        return replace(result, warnings=(*result.warnings, *failed, *_notices(offers)))
+
+    async def sync(
+        self,
+        index: str | None = None,
+        *,
+        dry_run: bool = False,
+        chunking: Chunking | None = None,
+        embedding: str | None = None,
+        ingestion: Ingestion = Ingestion(),
+    ) -> SyncResult:
+        """Bring an index into step with its sources: only what changed is read, and only what is new is embedded."""
+        record = await self.record(index)
+        offers = await self._look(_specs(record), ingestion)
+        wish = self._wish(record, offers, chunking, embedding)
+        return await self._step(wish, offers, _fingerprints(offers), ingestion, dry_run)
+
+    async def _extend(
+        self, key: str, source: SourceSpec, embedding: str | None, chunking: Chunking | None, ingestion: Ingestion
+    ) -> SyncResult:
+        """Take one more source into an index; the files of its other sources are not looked at."""
+        record = await self.store.record(key)
+        async with await self.store.reader(key) as reader:
+            held = await reader.sources()
+        elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
+        offer = (await self._look([source], ingestion, set(elsewhere)))[0]
+        others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address != source.address]
+        wish = self._wish(record, [*others, offer], chunking, embedding)
+        return await self._step(wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
+
+    def _wish(
+        self, record: IndexRecord, offers: Sequence[Offer], chunking: Chunking | None, embedding: str | None
+    ) -> IndexRecord:
+        """What an index shall become; with another embedding model or chunking it is rebuilt beside the old one."""
+        target = self._target(record, embedding)
+        return replace(
+            record,
+            embedding=EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions),
+            chunking=asdict(chunking) if chunking else record.chunking,
+            source_config={"sources": [asdict(offer.spec) for offer in offers]},
+        )
+
+    async def _step(
+        self,
+        wish: IndexRecord,
+        offers: Sequence[Offer],
+        offered: Mapping[str, str],
+        ingestion: Ingestion,
+        dry_run: bool = False,
+    ) -> SyncResult:
+        target, embed = await self._embedder(self._target(wish, None))
+        plan = await plan_sync(self.store, wish, offered)
+        failed: list[Notice] = []
+        chunking = Chunking(**wish.chunking)
+        async with aclosing(cut_files(offers, plan.to_cut, chunking, ingestion, failed)) as cut:
+            result = await sync_index(
+                self.store,
+                plan,
+                cut if dry_run else await self._confirmed(cut, target, ingestion),
+                embed,
+                keep_failed=ingestion.skip_failures,
+                dry_run=dry_run,
+                max_chunks=ingestion.max_chunks,
+                progress=ingestion.on_chunks,
+            )
+        return replace(result, warnings=(*result.warnings, *failed, *_notices(offers)))
+
+    async def search(
+        self,
+        query: str,
+        *,
+        index: str | None = None,
+        settings: Retrieval | None = None,
+        where: Filter | None = None,
+        scope: QueryScope = FULL_BOOK,
+    ) -> SearchResult:
+        """The passages of an index that bear on a query, best first."""
+        query = check_question(query)
+        record = await self.record(index)
+        async with await self.store.reader(record.id) as reader:
+            settings = settings or Retrieval(**record.retrieval_defaults)
+            where = await self._within(reader, where, scope)
+            vector, usage = await self._query_vector(record, query, settings)
+            found, diagnostics = await retrieve(
+                reader, query, vector=vector, terms=lexical.query_vector(query), settings=settings, where=where
+            )
+        return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
+
+    async def record(self, index: str | None = None) -> IndexRecord:
+        """The record of the index that is meant: the one named, the configured one, or the only one there is."""
+        there = await self.store.indexes()
+        wanted = index or self.settings.index
+        if wanted:
+            key = wanted if wanted in there else slug(wanted)
+            if key not in there:
+                raise AstRagIndexError(
+                    f"There is no index {wanted!r}. {_listing(there)}", details={"reason": "unknown", "index": wanted}
+                )
+            return await self.store.record(key)
+        if len(there) != 1:
+            raise AstRagIndexError(
+                f"Which index? {_listing(there)}", details={"reason": "unknown", "indexes": list(there)}
+            )
+        return await self.store.record(there[0])
+
+    async def indexes(self) -> list[IndexRecord]:
+        """Every index, by id."""
+        return [await self.store.record(key) for key in await self.store.indexes()]
+
+    async def inspect(self, index: str | None = None) -> Inspection:
+        """What an index holds."""
+        record = await self.record(index)
+        async with await self.store.reader(record.id) as reader:
+            return Inspection(record, tuple(await reader.sources()), await reader.stats())
+
+    async def remove(self, index: str) -> IndexRecord:
+        """Delete an index."""
+        record = await self.record(index)
+        await self.store.delete(record.id)
+        return record
+
+    def _target(self, record: IndexRecord, embedding: str | None) -> Target:
+        """What a record's queries are embedded with: what it was built with, unless it is to be rebuilt."""
+        if embedding:
+            return self.embeddings.registry.resolve(embedding)
+        made = record.embedding
+        return self.embeddings.registry.resolve(made.provider, made.model, options={"dimensions": made.dimensions})
+
+    async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
+        if target.dimensions is None:  # only its vectors tell
+            probe = await self.embeddings.embed(target, ["How long is a vector?"], "query")
+            target = replace(target, dimensions=probe.vectors.shape[1])
+
+        async def embed(texts: Sequence[str]) -> Vectors:
+            return (await self.embeddings.embed(target, texts, "document")).vectors
+
+        return target, embed
+
+    async def _query_vector(
+        self, record: IndexRecord, query: str, settings: Retrieval
+    ) -> tuple[list[float] | None, EmbeddingUsage]:
+        if settings.mode == "lexical":
+            return None, EmbeddingUsage()
+        embedded = await self.embeddings.embed(self._target(record, None), [query], "query")
+        return embedded.vectors[0].tolist(), embedded.usage
+
+    async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
+        if scope.type == "full-book":
+            return where
+        outline = [path for source in await reader.sources() for path in source.outline]
+        asked = resolve_scope(scope, outline) or Filter()
+        given = asdict(where) if where else {}
+        return replace(asked, **{key: value for key, value in given.items() if value is not None})
+
+    async def _look(
+        self, specs: Sequence[SourceSpec], ingestion: Ingestion, taken: Collection[str] = ()
+    ) -> list[Offer]:
+        offers: list[Offer] = []
+        used = set(taken)
+        for spec in specs:
+            offers.append(await asyncio.to_thread(look, spec, used, ingestion))
+            used |= set(_fingerprints(offers[-1:]))
+        return offers
+
+    async def _confirmed(
+        self, files: AsyncGenerator[CutFile, None], target: Target, ingestion: Ingestion
+    ) -> AsyncGenerator[CutFile, None]:
+        """The files themselves; where embedding them costs money, only after whoever pays has said yes."""
+        if ingestion.confirm is None or target.card.price == 0:
+            return files
+        everything = [file async for file in files]
+        preview = await self.embeddings.preview(target, [text for file in everything for text in file.embed_texts])
+        if not ingestion.confirm(preview):
+            raise AstRagValidationError("Stopped before anything paid was sent; nothing was stored.")
+        return _again(everything)
+
+
+def open_store(settings: Settings) -> Store:
+    """The Qdrant server that is configured, or the engine in this process."""
+    if settings.qdrant_url:
+        from chapterverse.index.server import ServerStore
+
+        key = settings.qdrant_api_key
+        return ServerStore(settings.qdrant_url, key.get_secret_value() if key else None)
+    from chapterverse.index.edge import EdgeStore
+
+    return EdgeStore(settings.home)
+
+
+def _specs(record: IndexRecord) -> list[SourceSpec]:
+    return [SourceSpec.from_dict(data) for data in record.source_config.get("sources", [])]
+
+
+def _fingerprints(offers: Sequence[Offer]) -> dict[str, str]:
+    return {index_id(o.spec, file_id): mark for o in offers for file_id, mark in o.fingerprints.items()}
+
+
+def _notices(offers: Sequence[Offer]) -> list[Notice]:
+    return [notice for offer in offers for notice in offer.notices]
+
+
+def _listing(names: Sequence[str]) -> str:
+    return f"There are: {', '.join(names)}." if names else "There are none yet: `chapterverse add BOOK` makes one."
+
+
+async def _again(files: Sequence[CutFile]) -> AsyncGenerator[CutFile, None]:
+    for file in files:
+        yield file

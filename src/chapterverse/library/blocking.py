@@ -1,0 +1,104 @@
+"""The library for plain code: blocking calls of the async one, on one background loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from chapterverse.index.build import BuildResult
+from chapterverse.index.sync import SyncResult
+from chapterverse.library.asynchronous import AsyncLibrary, Inspection, SearchResult
+from chapterverse.settings import Settings
+from chapterverse.types import IndexRecord
+
+T = TypeVar("T")
+
+
+class BackgroundLoop:
+    """An event loop in a thread of its own, so that blocking calls work in notebooks and inside a running loop.
+
+    After a fork the thread is gone, so the child starts its own; Ctrl-C cancels what is under way.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = 0
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a coroutine's result."""
+        future = asyncio.run_coroutine_threadsafe(work, self._running())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Stop the loop and its thread."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None and self._pid == os.getpid():
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid():
+                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+                thread = threading.Thread(target=_serve, args=(self._loop,), name="chapterverse-loop", daemon=True)
+                thread.start()
+            return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+class Library:
+    """The same for plain, blocking code: in a script, a notebook, or inside a running event loop."""
+
+    def __init__(self, settings: Settings | None = None, **parts: Any) -> None:
+        self._loop = BackgroundLoop()
+        self._library = AsyncLibrary(settings, **parts)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._loop.run(self._library.close())
+        self._loop.close()
+
+    def add(self, address: str | Path, **options: Any) -> BuildResult | SyncResult:
+        """Index a book or a folder; see `AsyncLibrary.add`."""
+        return self._loop.run(self._library.add(address, **options))
+
+    def sync(self, index: str | None = None, **options: Any) -> SyncResult:
+        """Bring an index into step with its sources; see `AsyncLibrary.sync`."""
+        return self._loop.run(self._library.sync(index, **options))
+
+    def search(self, query: str, **options: Any) -> SearchResult:
+        """The passages of an index that bear on a query; see `AsyncLibrary.search`."""
+        return self._loop.run(self._library.search(query, **options))
+
+    def indexes(self) -> list[IndexRecord]:
+        """Every index, by id."""
+        return self._loop.run(self._library.indexes())
+
+    def inspect(self, index: str | None = None) -> Inspection:
+        """What an index holds."""
+        return self._loop.run(self._library.inspect(index))
+
+    def remove(self, index: str) -> IndexRecord:
+        """Delete an index."""
+        return self._loop.run(self._library.remove(index))

@@ -1,0 +1,180 @@
+"""The library end to end: real books, the real embedded engine, a deterministic embedder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chapterverse.answer.retrieve import Retrieval
+from chapterverse.answer.scope import QueryScope
+from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError, InvalidQueryError
+from chapterverse.library import Ingestion, Library
+from chapterverse.providers.fake import FakeEmbedder
+from chapterverse.providers.service import Embeddings
+from chapterverse.settings import Settings
+from chapterverse.types import Chunking, Filter
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    embeddings = Embeddings()
+    embeddings.registry.register("fake", FakeEmbedder())
+    settings = Settings(home=tmp_path / "home", embedding="fake")
+    with Library(settings, embeddings=embeddings) as library:
+        yield library
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "bells.md").write_text("# Bells\n\nThe great bell weighs forty hundredweight.\n\n# Ropes\n\nHemp.\n")
+    (folder / "sheep.md").write_text("# Sheep\n\nA fleece weighs seven pounds in a good year.\n")
+    return folder
+
+
+def test_add_search_and_inspect(library: Library, books: Path) -> None:
+    result = library.add(books)
+    assert result.record.name == "books"
+    found = library.search("how heavy is the great bell").found
+    assert found[0].entry.chunk.text.endswith("forty hundredweight.")
+    assert found[0].entry.chunk.place.chapter == "Bells"
+    inspection = library.inspect()
+    assert [source.file_id for source in inspection.sources] == ["bells.md", "sheep.md"]
+    assert inspection.sources[0].outline == (("Bells",), ("Ropes",))
+    assert inspection.stats.chunks == 3
+
+
+def test_the_sample_book_is_searched_by_chapter_and_page(library: Library) -> None:
+    library.add("sample")
+    where_is = "longest drop longest interval"
+    (best, *_) = library.search(where_is, scope=QueryScope("section-specific", "Chapter 3")).found
+    assert best.entry.chunk.place.chapter == "Chapter 3: The Weight and the Drop"
+    everywhere = library.search("the clock", scope=QueryScope("section-specific", "Chapter 5")).found
+    assert everywhere
+    assert {one.entry.chunk.place.chapter for one in everywhere} == {"Chapter 5: The Five Towers"}
+    on_page = library.search("the clock", scope=QueryScope("page-specific", "12")).found
+    assert on_page
+    for one in on_page:
+        place = one.entry.chunk.place
+        assert place.first_page is not None
+        assert place.last_page is not None
+        assert "12" in (place.first_page.label, place.last_page.label)
+    assert not library.search("the clock", scope=QueryScope("section-specific", "Chapter 44")).found
+
+
+def test_what_was_read_so_far(library: Library) -> None:
+    library.add("sample")
+    found = library.search("bells and striking", where=Filter(read_until=20), settings=Retrieval(min_score=0)).found
+    assert found
+    assert all(one.entry.chunk.place.last_page.number <= 20 for one in found)  # type: ignore[union-attr, operator]
+
+
+def test_sync_embeds_only_what_changed(library: Library, books: Path) -> None:
+    library.add(books)
+    unchanged = library.sync()
+    assert (unchanged.persisted, unchanged.unchanged_sources, unchanged.reembedded_chunks) == (False, 2, 0)
+    (books / "sheep.md").write_text("# Sheep\n\nA fleece weighs nine pounds in a good year.\n")
+    (books / "geese.md").write_text("# Geese\n\nGeese guard the yard.\n")
+    trial = library.sync(dry_run=True)
+    assert (trial.persisted, trial.added_sources, trial.updated_sources) == (False, 1, 1)
+    assert "seven" in library.search("fleece").found[0].entry.chunk.text
+    done = library.sync()
+    assert (done.persisted, done.added_chunks, done.removed_chunks, done.reembedded_chunks) == (True, 2, 1, 2)
+    assert "nine" in library.search("fleece").found[0].entry.chunk.text
+    os.rename(books / "geese.md", books / "birds.md")
+    renamed = library.sync()
+    assert (renamed.added_sources, renamed.removed_sources, renamed.reembedded_chunks) == (1, 1, 0)
+
+
+def test_a_second_book_joins_an_index(library: Library, books: Path, tmp_path: Path) -> None:
+    library.add(books / "bells.md", index="shelf")
+    library.add(books / "sheep.md", index="shelf")
+    assert [source.file_id for source in library.inspect("shelf").sources] == ["bells.md", "sheep.md"]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "bells.md").write_text("# Small bells\n\nA handbell weighs a pound.\n")
+    library.add(other, index="shelf")
+    assert [source.file_id for source in library.inspect("shelf").sources] == ["bells.md", "other/bells.md", "sheep.md"]
+    assert library.sync("shelf").unchanged_sources == 3
+
+
+def test_other_chunking_rebuilds(library: Library, books: Path) -> None:
+    library.add("sample", index="clocks")
+    before = library.inspect("clocks").stats.chunks
+    result = library.sync("clocks", chunking=Chunking(400, 50, 100))
+    assert result.persisted
+    assert library.inspect("clocks").stats.chunks > 2 * before
+    assert library.inspect("clocks").record.chunking == {"size": 400, "overlap": 50, "minimum": 100}
+
+
+def test_a_bad_file_is_a_warning_or_an_error(library: Library, books: Path) -> None:
+    (books / "broken.pdf").write_bytes(b"%PDF-1.7 nothing else")
+    with pytest.raises(AstRagError, match="broken"):
+        library.add(books, index="strict", ingestion=Ingestion(skip_failures=False))
+    assert library.indexes() == []
+    result = library.add(books)
+    assert [notice.file_name for notice in result.warnings] == ["broken.pdf"]
+    assert library.inspect().stats.sources == 2
+
+
+def test_limits_are_errors_before_anything_is_stored(library: Library, books: Path) -> None:
+    with pytest.raises(AstRagValidationError, match="2 files"):
+        library.add(books, ingestion=Ingestion(max_files=1))
+    with pytest.raises(AstRagValidationError, match="more than 2 chunks"):
+        library.add(books, ingestion=Ingestion(max_chunks=2))
+    assert library.indexes() == []
+    truncated = library.add(books, ingestion=Ingestion(max_files=1, truncate=True))
+    assert any("only the first 1" in notice.reason for notice in truncated.warnings)
+
+
+def test_which_index(library: Library, books: Path) -> None:
+    with pytest.raises(AstRagIndexError, match="none yet"):
+        library.search("anything")
+    library.add(books / "bells.md", index="One")
+    assert library.search("bell").record.name == "One"
+    library.add(books / "sheep.md", index="Two")
+    with pytest.raises(AstRagIndexError, match="one, two"):
+        library.search("bell")
+    with pytest.raises(AstRagIndexError, match="no index 'three'"):
+        library.search("bell", index="three")
+    library.remove("two")
+    assert [record.id for record in library.indexes()] == ["one"]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "?!…", "x" * 1001])
+def test_questions_that_cannot_be_asked(library: Library, books: Path, question: str) -> None:
+    library.add(books)
+    with pytest.raises(InvalidQueryError):
+        library.search(question)
+
+
+def test_modes_and_their_scores(library: Library, books: Path) -> None:
+    library.add(books)
+    vector = library.search("great bell", settings=Retrieval(mode="vector", min_score=0)).found
+    assert all(one.lexical is None and one.final == one.vector for one in vector)
+    lexical = library.search("great bell", settings=Retrieval(mode="lexical", min_score=0)).found
+    assert all(one.vector is None and one.lexical and one.lexical > 0 for one in lexical)
+    hybrid = library.search("great bell", settings=Retrieval(mode="hybrid", min_score=0)).found
+    best = max(one.lexical or 0.0 for one in hybrid)
+    least = min(one.lexical or 0.0 for one in hybrid)
+    for one in hybrid:
+        assert one.vector is not None
+        assert one.lexical is not None
+        expected = 0.65 * (one.vector + 1) / 2 + 0.35 * (one.lexical - least) / (best - least)
+        assert one.final == pytest.approx(expected, abs=1e-6)
+    nothing = library.search("great bell", settings=Retrieval(min_score=5))
+    assert (nothing.found, nothing.diagnostics.empty_because) == ((), "below_threshold")
+
+
+def test_blocking_calls_work_inside_a_running_loop(library: Library, books: Path) -> None:
+    library.add(books)
+
+    async def inside() -> int:
+        return len(library.search("bell").found)
+
+    assert asyncio.run(inside()) > 0
