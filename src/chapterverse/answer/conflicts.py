@@ -1,0 +1,305 @@
+"""Conflicts: two confident answers to one question that cannot both be true, reported with both their places.
+
+Answers are compared as what they are: quantities, dates, names, or a yes against a no. What agrees in other words, what
+speaks of something else, and what merely adds to the other is no conflict; where the words alone do not tell, the
+reader does: one passage must bear out the other's sentence once its answer is exchanged, and not before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+from chapterverse.answer.facts import names, negations, without_negative_prefix
+from chapterverse.answer.validate import Passage, Sentences
+from chapterverse.answer.values import Moment, Quantity, Value, agree, values
+from chapterverse.answer.wording import FUNCTION_WORDS, opposite, same, stem
+from chapterverse.protocols import Reader
+from chapterverse.types import Reading
+
+Kind = Literal["number", "date", "name", "polarity"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictSettings:
+    """When an answer is confident enough to contradict another, and how far the reader must tell them apart."""
+
+    answer_threshold: float = 0.5
+    same_support: float = 0.5
+    """Above this, one sentence bears out the other as it stands: they agree."""
+    swapped_support: float = 0.0
+    """Below this, one sentence does not bear out the other with the answers exchanged: they are about other things."""
+    pairs: int = 12
+    """How many pairs of answers are compared, the most confident first."""
+
+
+DEFAULTS = ConflictSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An answer where it stands: `passage.text[start:end] == answer`, within the sentence `quote`."""
+
+    chunk_id: str
+    quote: str
+    answer: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two statements that cannot both answer the question."""
+
+    kind: Kind
+    first: Statement
+    second: Statement
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def find_conflicts(
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    reader: Reader,
+    sentences: Sentences,
+    readings: Sequence[Reading] | None = None,
+    settings: ConflictSettings = DEFAULTS,
+) -> list[Conflict]:
+    """The contradictions among what passages answer; `readings` saves reading again what validation has read."""
+    readings = readings if readings is not None else reader.read(question, [passage.text for passage in passages])
+    claims = _claims(question, passages, readings, reader, sentences, settings)
+    found = []
+    for first, second in list(combinations(claims, 2))[: settings.pairs]:
+        kind = _difference(question, first, second)
+        if kind and _same_subject(question, first, second) and _confirmed(first, second, reader, settings):
+            found.append(Conflict(kind, first.statement, second.statement))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sentence with the answer in it, at `start…end` of the sentence."""
+
+    statement: Statement
+    start: int
+    end: int
+
+    @property
+    def quote(self) -> str:
+        return self.statement.quote
+
+    @property
+    def answer(self) -> str:
+        return self.statement.answer
+
+    @property
+    def rest(self) -> str:
+        """The sentence without the answer."""
+        return f"{self.quote[: self.start]} {self.quote[self.end :]}"
+
+    def answered(self) -> list[Value]:
+        """The values that the answer is made of; "nearly" and the unit may stand outside the span."""
+        return [value for value in values(self.quote) if value.start < self.end and value.end > self.start]
+
+
+def _claims(
+    question: str,
+    passages: Sequence[Passage],
+    readings: Sequence[Reading],
+    reader: Reader,
+    sentences: Sentences,
+    settings: ConflictSettings,
+) -> list[_Claim]:
+    """The best answer of each confident passage, and other answers in it whose sentence is confident by itself."""
+    sure: list[tuple[float, _Claim]] = []
+    maybe: list[_Claim] = []
+    for passage, reading in zip(passages, readings, strict=True):
+        if reading.answerable < settings.answer_threshold:
+            continue
+        for number, span in enumerate(reading.spans):
+            for start, end in sentences(passage.text):
+                if start <= span.start < end:
+                    stop = min(span.end, end)
+                    answer = passage.text[span.start : stop]
+                    statement = Statement(passage.id, passage.text[start:end], answer, span.start, stop)
+                    claim = _Claim(statement, span.start - start, stop - start)
+                    if number == 0:
+                        sure.append((reading.answerable, claim))
+                    elif all(claim.quote != other.quote for _, other in sure):
+                        maybe.append(claim)
+    alone = reader.read(question, [claim.quote for claim in maybe]) if maybe else []
+    for claim, reading in zip(maybe, alone, strict=True):
+        if reading.answerable >= settings.answer_threshold:
+            sure.append((reading.answerable, claim))
+    return [claim for _, claim in sorted(sure, key=lambda item: -item[0])]
+
+
+_POLAR = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had|shall)\b", re.IGNORECASE
+)
+_OPEN = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
+_ADDITIVE = re.compile(
+    r"\b(?:also|too|another|others?|among|includ\w+|besides|as well|both|additional\w*|further|one of|in addition)\b",
+    re.IGNORECASE,
+)
+
+
+def _difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
+    """How the answers differ, if they cannot both be true as far as words tell."""
+    if _opposed(question, first.quote, second.quote):
+        return "polarity"
+    if _POLAR.match(question):
+        return None  # a yes and a yes, whatever words the reader picked
+    mine, yours = first.answered(), second.answered()
+    if mine and yours:
+        return _value_difference(question, first, second)
+    if mine or yours or _adds(question, first, second):
+        return None
+    return "name" if _different_words(question, first, second) else None
+
+
+def _value_difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
+    """Values differ if some can be compared and none of them agree, neither with any other value of the sentence."""
+    compared = [(a, b, agree(a, b)) for a in first.answered() for b in second.answered()]
+    compared = [(a, b, verdict) for a, b, verdict in compared if verdict is not None and _counted(question, a, b)]
+    elsewhere = [agree(a, b) for a in first.answered() for b in values(second.quote)]
+    elsewhere += [agree(a, b) for a in values(first.quote) for b in second.answered()]
+    if not compared or any(verdict for *_, verdict in compared) or any(elsewhere):
+        return None
+    return "date" if any(isinstance(a, Moment) and isinstance(b, Moment) for a, b, _ in compared) else "number"
+
+
+def _counted(question: str, one: Value, other: Value) -> bool:
+    """Whether two numbers count the same: not so if the question asks for one of two different nouns."""
+    if not isinstance(one, Quantity) or not isinstance(other, Quantity) or not (one.noun and other.noun):
+        return True
+    asked = _stems(question)
+    return same(one.noun, other.noun) or (one.noun in asked) == (other.noun in asked)
+
+
+def _adds(question: str, first: _Claim, second: _Claim) -> bool:
+    """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
+    if _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
+        return True
+    named = bool(names(first.answer)) and bool(names(second.answer))
+    asked = _OPEN.search(question)
+    if not asked:
+        return not named
+    following = re.findall(r"[^\W\d_]+", question[asked.end() :].lower())
+    if following[:1] and following[0] in ("is", "was"):
+        return False
+    return not following or following[0] in FUNCTION_WORDS or following[0].endswith("s")
+
+
+def _different_words(question: str, first: _Claim, second: _Claim) -> bool:
+    """Whether the answers share no word that the question does not have, even with the rest of the other's sentence."""
+    asked = _stems(question)
+    mine, yours = _stems(first.answer) - asked, _stems(second.answer) - asked
+    if not mine or not yours:
+        return False
+    return not (_overlap(mine, _stems(second.quote)) or _overlap(yours, _stems(first.quote)))
+
+
+def _affirms(sentence: str, context: set[str]) -> bool:
+    """Whether it denies nothing, or an even number of times; "unsafe" denies where the context speaks of "safe"."""
+    words = (without_negative_prefix(word) for word in re.findall(r"[^\W\d_]+", sentence.lower()))
+    prefixed = sum(1 for word in words if word and stem(word) in context)
+    return (len(negations(sentence)) + prefixed) % 2 == 0
+
+
+def _opposed(question: str, first: str, second: str) -> bool:
+    """Whether one sentence denies what the other affirms, about the same things."""
+    mine, yours = _stems(first), _stems(second)
+    context = mine | yours | _stems(question)
+    polar = _POLAR.match(question) is not None  # "short" against "long" is a no; elsewhere it may be another answer
+    turned = polar and any(opposite(a, b) for a in mine - yours for b in yours - mine)
+    if (_affirms(first, context) != _affirms(second, context)) == turned:
+        return False
+    return len(_overlap(mine, yours)) >= 0.5 * min(len(mine), len(yours))
+
+
+def _same_subject(question: str, first: _Claim, second: _Claim) -> bool:
+    """Whether the sentences may be about the same thing: nothing beside the answers sets one against the other."""
+    return not (_rivals(question, first, second) or _other_circumstances(question, first, second))
+
+
+def _rivals(question: str, first: _Claim, second: _Claim) -> bool:
+    """Whether a word that they share follows different ones: "the northern gate was", "the southern gate was".
+
+    Words right before it must differ; across "of" or "may", one of the two must be what the question asks about.
+    """
+    asked = _stems(question)
+    only_first, only_second = _stems(first.rest) - _stems(second.quote), _stems(second.rest) - _stems(first.quote)
+    for adjacent in (True, False):
+        mine, yours = _before(first.rest, adjacent), _before(second.rest, adjacent)
+        for word in mine.keys() & yours.keys():
+            here, there = mine[word] & only_first, yours[word] & only_second
+            if not here or not there or any(same(a, b) for a in here for b in there):
+                continue
+            if adjacent or bool(here & asked) != bool(there & asked):
+                return True
+    return False
+
+
+def _before(text: str, adjacent: bool) -> dict[str, set[str]]:
+    """For each content word, the content words before it: right before, or with function words between them."""
+    found: dict[str, set[str]] = {}
+    words = re.findall(r"[^\W_]+(?:-[^\W_]+)*|[.,;:]", text.lower())
+    if not adjacent:
+        words = [word for word in words if word not in FUNCTION_WORDS]
+    for before, word in pairwise(words):
+        if _is_content(before) and _is_content(word):
+            found.setdefault(stem(word), set()).add(stem(before))
+    return found
+
+
+def _other_circumstances(question: str, first: _Claim, second: _Claim) -> bool:
+    """Whether both sentences name a time or a number beside the answer, and these differ: both may hold in turn."""
+    asked = values(question)
+    for one in _beside(first):
+        for other in _beside(second):
+            apart = agree(one, other) is False or _in_turn(one, other) or _in_turn(other, one)
+            if apart and not any(agree(one, value) or agree(other, value) for value in asked):
+                return True
+    return False
+
+
+def _in_turn(one: Value, other: Value) -> bool:
+    """Whether a span of years ends where another begins."""
+    if not isinstance(one, Moment) or not isinstance(other, Moment) or not one.years or not other.years:
+        return False
+    return one.years[0] < one.years[1] == other.years[0] < other.years[1]
+
+
+def _beside(claim: _Claim) -> Iterator[Value]:
+    answered = claim.answered()
+    yield from (value for value in values(claim.quote) if value not in answered)
+
+
+def _confirmed(first: _Claim, second: _Claim, reader: Reader, settings: ConflictSettings) -> bool:
+    """Whether the reader, too, takes each for a statement about the other's subject, and for a different one."""
+    for one, other in ((first, second), (second, first)):
+        swapped = f"{one.quote[: one.start]}{other.answer}{one.quote[one.end :]}"
+        as_it_stands = reader.supports(one.quote, [other.quote])[0].probability
+        exchanged = reader.supports(swapped, [other.quote])[0].probability
+        if as_it_stands > settings.same_support or exchanged < settings.swapped_support:
+            return False
+    return True
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in re.findall(r"[^\W_]+(?:-[^\W_]+)*", text.lower()) if _is_content(word)}
+
+
+def _is_content(word: str) -> bool:
+    return word not in FUNCTION_WORDS and word[0].isalnum()
+
+
+def _overlap(mine: set[str], yours: set[str]) -> set[str]:
+    return {word for word in mine if any(same(word, other) for other in yours)}
