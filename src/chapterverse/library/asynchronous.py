@@ -13,6 +13,7 @@ from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, resolve_scope
 from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.index import lexical
+from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
 from chapterverse.index.sync import SyncResult, plan_sync, sync_index
 from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look
@@ -241,6 +242,16 @@ class AsyncLibrary:
         record = await self.record(index)
         await self.store.delete(record.id)
         return record
+
+    async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
+        """Write an index to one file."""
+        record = await self.record(index)
+        await export_index(self.store, record.id, path)
+        return record
+
+    async def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
+        """Read an index from a file; one of the same id is replaced."""
+        return await import_index(self.store, path, slug(index) if index else None)
 
     def _target(self, record: IndexRecord, embedding: str | None) -> Target:
         """What a record's queries are embedded with: what it was built with, unless it is to be rebuilt."""

@@ -102,3 +102,11 @@ class Library:
     def remove(self, index: str) -> IndexRecord:
         """Delete an index."""
         return self._loop.run(self._library.remove(index))
+
+    def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
+        """Write an index to one file."""
+        return self._loop.run(self._library.export_index(path, index))
+
+    def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
+        """Read an index from a file; one of the same id is replaced."""
+        return self._loop.run(self._library.import_index(path, index))

@@ -6,6 +6,7 @@ Exit codes: 0 all went well; 1 it failed; 2 the call or its input is wrong; 3 so
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -71,6 +72,161 @@ def read(
             progress=not quiet,
         )
     )
+
+
+Index = Annotated[str | None, typer.Option("--index", "-i", help="Which index; not needed if there is only one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@app.command()
+def add(
+    addresses: Annotated[list[str], typer.Argument(help="Files, folders, https://… or gdrive:<id>; `sample` too.")],
+    index: Annotated[str | None, typer.Option("--index", "-i", help="Into this index; else one for each.")] = None,
+    embedding: Annotated[str | None, typer.Option(help="`local`, or provider:model.")] = None,
+    chunk_size: Annotated[int | None, typer.Option(help="Characters in a chunk.")] = None,
+    chunk_overlap: Annotated[
+        int | None, typer.Option(help="Characters repeated from the chunk before.")
+    ] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Only paths that match, e.g. 'docs/**/*.md'.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out paths that match.")] = None,
+    password: Annotated[
+        str | None, typer.Option(help="Password of encrypted PDFs.", envvar="CHAPTERVERSE_PASSWORD", show_envvar=True)
+    ] = None,
+    max_files: Annotated[int | None, typer.Option(min=1, help="Refuse sources with more files.")] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Also read web pages on this machine and the local network.")
+    ] = False,
+    ask_above: Annotated[float, typer.Option(help="Ask before embedding that costs more dollars than this.")] = 0.1,
+    yes: Yes = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Index books: into a new index, or into one that is there, beside the books it has."""
+    from chapterverse.surfaces.cli import shelf
+    from chapterverse.types import Chunking
+
+    sizes = {"size": chunk_size, "overlap": chunk_overlap}
+    given = {name: value for name, value in sizes.items() if value is not None}
+    spec = {
+        "include": tuple(include or ()), "exclude": tuple(exclude or ()), "allow_private_addresses": allow_private,
+    }  # fmt: skip
+    raise typer.Exit(
+        shelf.add(
+            addresses,
+            index=index,
+            embedding=embedding,
+            chunking=Chunking(**given) if given else None,
+            spec=spec,
+            password=password,
+            max_files=max_files,
+            ask_above=ask_above,
+            yes=yes,
+            as_json=json,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command()
+def sync(
+    index: Index = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bring an index into step with its sources; only what changed is read and embedded."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.sync(index, dry_run=dry_run, as_json=json, quiet=quiet))
+
+
+@app.command()
+def watch(
+    index: Index = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long to wait between two looks.")] = 5.0,
+) -> None:
+    """Keep an index in step with its sources until interrupted."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.watch(index, seconds=seconds))
+
+
+@app.command("list")
+def list_indexes(json: Json = False) -> None:
+    """Show the indexes there are."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.list_indexes(as_json=json))
+
+
+@app.command()
+def inspect(index: Annotated[str | None, typer.Argument(help="Which index.")] = None, json: Json = False) -> None:
+    """Show what an index holds, and how it was made."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.inspect(index, as_json=json))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    index: Index = None,
+    top_k: Annotated[int | None, typer.Option("--top", "-k", help="How many passages, 1 to 50.")] = None,
+    mode: Annotated[str | None, typer.Option(help="vector, lexical or hybrid.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="Leave out what scores less.")] = None,
+    section: Annotated[str | None, typer.Option(help="Only in this chapter or section, e.g. 'Chapter 3'.")] = None,
+    page: Annotated[str | None, typer.Option(help="Only on this printed page, or pages such as 12-15.")] = None,
+    file: Annotated[list[str] | None, typer.Option(help="Only in these files.")] = None,
+    read_until: Annotated[int | None, typer.Option(help="Nothing after this page of the file: no spoilers.")] = None,
+    diagnose: Annotated[bool, typer.Option("--diagnose", help="Show how the search went.")] = False,
+    json: Json = False,
+) -> None:
+    """Search an index by meaning and by words."""
+    from chapterverse.surfaces.cli.search import run
+
+    overrides = {"top_k": top_k, "mode": mode, "min_score": min_score}
+    where = {"file_ids": tuple(file) if file else None, "read_until": read_until}
+    raise typer.Exit(
+        run(
+            query,
+            index=index,
+            overrides={name: value for name, value in overrides.items() if value is not None},
+            where={name: value for name, value in where.items() if value is not None},
+            section=section,
+            page=page,
+            diagnose=diagnose,
+            as_json=json,
+        )
+    )
+
+
+@app.command()
+def remove(index: Annotated[str, typer.Argument(help="Which index.")], yes: Yes = False) -> None:
+    """Delete an index."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.remove(index, yes=yes))
+
+
+@app.command("export")
+def export_index(path: Annotated[Path, typer.Argument(help="The file to write.")], index: Index = None) -> None:
+    """Write an index to one file, to carry it elsewhere."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.export_index(index, path))
+
+
+@app.command("import")
+def import_index(
+    path: Annotated[Path, typer.Argument(help="A file that `export` has written.", exists=True, dir_okay=False)],
+    index: Annotated[str | None, typer.Option("--index", "-i", help="Under this name instead of its own.")] = None,
+) -> None:
+    """Read an index from a file that `export` has written."""
+    from chapterverse.surfaces.cli import shelf
+
+    raise typer.Exit(shelf.import_index(path, index))
 
 
 def main() -> None:

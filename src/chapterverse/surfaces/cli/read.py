@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
 from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
+from chapterverse.surfaces.cli.console import console, error_console, escape, print_json
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 
 
@@ -45,7 +45,7 @@ def run(
     failed = [outcome["error"] for outcome in outcomes if outcome["error"]]
     if as_json:
         report = {"documents": documents, "failed": failed, "warnings": notices}
-        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+        print_json(report)
     else:
         _print(documents, failed, notices)
     return OK if documents and not failed else PARTIAL if documents else FAILED
@@ -95,10 +95,7 @@ def _notice(notice: Notice) -> dict[str, str]:
 
 
 def _print(documents: list[dict[str, Any]], failed: list[dict[str, str]], notices: list[dict[str, str]]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
-    out = Console(highlight=False, soft_wrap=True)
+    out = console()
     if len(documents) == 1:
         _print_book(out, documents[0])
     elif documents:
@@ -112,8 +109,6 @@ def _print(documents: list[dict[str, Any]], failed: list[dict[str, str]], notice
 
 
 def _print_book(out: Any, book: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     author = f" by {book['author']}" if book["author"] else ""
     out.print(f"[bold]{escape(book['title'])}[/]{escape(author)}")
     out.print(f"[dim]{_counts(book)}[/]")
@@ -160,10 +155,9 @@ def _progress(show: bool, address: str) -> Iterator[Any]:
     if not show:
         yield lambda _done, _found: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=error_console(), transient=True) as bar:
         task = bar.add_task(address, total=None)
         yield lambda done, found: bar.update(task, completed=done, total=found)

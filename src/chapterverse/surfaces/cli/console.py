@@ -1,0 +1,33 @@
+"""How commands print: one place for colours, errors and JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+__all__ = ["console", "error_console", "escape", "print_json"]
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever read our output has gone away, which is their right."""
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """For results."""
+    return _Console(highlight=False, soft_wrap=True)
+
+
+def error_console() -> Console:
+    """For progress, questions and complaints."""
+    return _Console(highlight=False, soft_wrap=True, stderr=True)
+
+
+def print_json(data: Any) -> None:
+    """For machines."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,258 @@
+"""The commands that make, keep, show and remove indexes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chapterverse.index.build import BuildResult
+from chapterverse.index.sync import SyncResult
+from chapterverse.library import Ingestion, Library
+from chapterverse.providers.service import Preview
+from chapterverse.surfaces.cli import OK, PARTIAL
+from chapterverse.surfaces.cli.console import console, error_console, escape, print_json
+from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
+
+
+def add(
+    addresses: list[str],
+    *,
+    index: str | None,
+    embedding: str | None,
+    chunking: Chunking | None,
+    spec: dict[str, Any],
+    password: str | None,
+    max_files: int | None,
+    ask_above: float,
+    yes: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Index each address; all of them go into the index that is named, or each into its own."""
+    results = []
+    with Library() as library:
+        for address in addresses:
+            with _progress(f"Indexing {address}", not quiet) as show:
+                ingestion = Ingestion(
+                    options=ReadOptions(password=password),
+                    max_files=max_files,
+                    on_file=lambda name: show(file=name),
+                    on_chunks=lambda count: show(chunks=count),
+                    confirm=lambda preview: yes or _confirm(preview, ask_above),
+                )
+                result = library.add(
+                    address, index=index, embedding=embedding, chunking=chunking, spec=spec, ingestion=ingestion
+                )
+            results.append(result)
+            if not as_json:
+                _tell(result)
+    if as_json:
+        print_json([_as_dict(result) for result in results])
+    return PARTIAL if any(result.warnings for result in results) else OK
+
+
+def sync(index: str | None, *, dry_run: bool, as_json: bool, quiet: bool) -> int:
+    """Bring an index into step with its sources, and say what that took."""
+    with Library() as library, _progress("Syncing", not quiet) as show:
+        ingestion = Ingestion(on_file=lambda name: show(file=name), on_chunks=lambda count: show(chunks=count))
+        result = library.sync(index, dry_run=dry_run, ingestion=ingestion)
+    if as_json:
+        print_json(_as_dict(result))
+    else:
+        _tell(result)
+    return PARTIAL if result.warnings else OK
+
+
+def watch(index: str | None, *, seconds: float, rounds: int | None = None) -> int:
+    """Sync again and again until interrupted; each round that changes something is told."""
+    out = console()
+    out.print("Watching; Ctrl-C ends it.")
+    with Library() as library:
+        while rounds is None or rounds > 0:
+            result = library.sync(index)
+            if result.persisted:
+                out.print(f"{time.strftime('%H:%M:%S')} {_changes(result)}")
+            rounds = None if rounds is None else rounds - 1
+            if rounds != 0:
+                time.sleep(seconds)
+    return OK
+
+
+def list_indexes(*, as_json: bool) -> int:
+    """Every index, a line each."""
+    with Library() as library:
+        inspections = [library.inspect(record.id) for record in library.indexes()]
+    if as_json:
+        print_json(
+            [{**_record(one.record), "chunks": one.stats.chunks, "files": one.stats.sources} for one in inspections]
+        )
+        return OK
+    out = console()
+    if not inspections:
+        out.print("No index yet: `chapterverse add BOOK` makes one.")
+        return OK
+    table = _table("Index", "Name", "Files", "Chunks", "Embedding", "Updated")
+    for one in inspections:
+        made = one.record.embedding
+        table.add_row(
+            one.record.id, one.record.name, f"{one.stats.sources:,}", f"{one.stats.chunks:,}",
+            f"{made.provider}:{made.model}", one.record.updated_at[:19].replace("T", " "),
+        )  # fmt: skip
+    out.print(table)
+    return OK
+
+
+def inspect(index: str | None, *, as_json: bool) -> int:
+    """What an index was made from and how, and the files in it."""
+    with Library() as library:
+        one = library.inspect(index)
+    if as_json:
+        print_json({**_record(one.record), "chunks": one.stats.chunks, "bytes": one.stats.size_bytes,
+                    "sources": [_source(source) for source in one.sources]})  # fmt: skip
+        return OK
+    out, record = console(), one.record
+    size = f", {one.stats.size_bytes / 1e6:,.1f} MB" if one.stats.size_bytes else ""
+    out.print(f"[bold]{escape(record.name)}[/] ({record.id})")
+    out.print(f"{one.stats.sources:,} files, {one.stats.chunks:,} chunks{size}")
+    made = record.embedding
+    out.print(f"embedded with {made.provider}:{made.model} ({made.dimensions} dimensions)")
+    out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
+    out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
+    table = _table("File", "Title", "Pages", "Chunks")
+    for source in one.sources:
+        table.add_row(source.file_id, source.title, str(source.page_count or ""), f"{source.chunk_count:,}")
+    out.print(table)
+    return OK
+
+
+def remove(index: str, *, yes: bool) -> int:
+    """Delete an index, after asking."""
+    with Library() as library:
+        record = library.inspect(index).record
+        if not yes and not _ask(f"Delete the index {record.name!r}?"):
+            return OK
+        library.remove(record.id)
+    console().print(f"Deleted {escape(record.name)}.")
+    return OK
+
+
+def export_index(index: str | None, path: Path) -> int:
+    """Write an index to one file."""
+    with Library() as library:
+        record = library.export_index(path, index)
+    console().print(f"Wrote {escape(record.name)} to {escape(str(path))}.")
+    return OK
+
+
+def import_index(path: Path, index: str | None) -> int:
+    """Read an index from a file."""
+    with Library() as library:
+        record = library.import_index(path, index)
+    console().print(f"Read {escape(record.name)} as {record.id}.")
+    return OK
+
+
+def _tell(result: BuildResult | SyncResult) -> None:
+    out = console()
+    if isinstance(result, BuildResult):
+        out.print(
+            f"Indexed [bold]{escape(result.record.name)}[/]: "
+            f"{result.source_count:,} files, {result.chunk_count:,} chunks."
+        )
+    else:
+        out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
+    for notice in result.warnings:
+        out.print(f"[yellow]warning[/] {escape(notice.file_name)}: {escape(notice.reason)}")
+
+
+def _changes(result: SyncResult) -> str:
+    if not result.persisted and not (result.added_sources or result.updated_sources or result.removed_sources):
+        return f"nothing has changed ({result.unchanged_sources:,} files)."
+    would = "" if result.persisted else "would be: "
+    return (
+        f"{would}{result.added_sources:,} files added, {result.updated_sources:,} updated, {result.removed_sources:,} "
+        f"removed, {result.unchanged_sources:,} unchanged; {result.reembedded_chunks:,} chunks embedded, "
+        f"{result.reused_chunks:,} reused."
+    )
+
+
+def _as_dict(result: BuildResult | SyncResult) -> dict[str, Any]:
+    warnings = [{"file": notice.file_id, "reason": notice.reason} for notice in result.warnings]
+    counts = {
+        name: getattr(result, name)
+        for name in type(result).__slots__
+        if isinstance(getattr(result, name), bool | int)
+    }
+    return {"index": result.record.id, "name": result.record.name, **counts, "warnings": warnings}
+
+
+def _record(record: IndexRecord) -> dict[str, Any]:
+    made = record.embedding
+    return {
+        "index": record.id,
+        "name": record.name,
+        "embedding": f"{made.provider}:{made.model}",
+        "dimensions": made.dimensions,
+        "chunking": dict(record.chunking),
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+    }
+
+
+def _source(source: SourceRecord) -> dict[str, Any]:
+    return {
+        "file": source.file_id,
+        "title": source.title,
+        "mime_type": source.mime_type,
+        "pages": source.page_count,
+        "chunks": source.chunk_count,
+        "sha256": source.fingerprint,
+    }
+
+
+def _table(*columns: str) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in ("Files", "Chunks", "Pages") else "left")
+    return table
+
+
+def _confirm(preview: Preview, ask_above: float) -> bool:
+    """Paid embedding above a stated cost is asked for; below it, it is only told."""
+    cost = "an unknown amount" if preview.cost is None else f"about ${preview.cost:.2f}"
+    told = f"Embedding {preview.texts - preview.kept:,} chunks (about {preview.tokens:,} tokens) will cost {cost}."
+    if preview.cost is not None and preview.cost <= ask_above:
+        error_console().print(told)
+        return True
+    return _ask(told + " Go on?")
+
+
+def _ask(question: str) -> bool:
+    if not sys.stdin.isatty():
+        error_console().print(f"{question} There is nobody to ask: say --yes to go on.")
+        return False
+    return error_console().input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+@contextmanager
+def _progress(what: str, show: bool) -> Iterator[Any]:
+    """What is being done, on the terminal; nothing at all when piped."""
+    if not (show and sys.stderr.isatty()):
+        yield lambda **_: None
+        return
+    from rich.status import Status
+
+    state = {"file": "", "chunks": 0}
+    with Status(what, console=error_console()) as status:
+
+        def update(**news: Any) -> None:
+            state.update(news)
+            status.update(f"{what}: {state['chunks']:,} chunks · {escape(str(state['file']))}")
+
+        yield update
