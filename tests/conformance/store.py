@@ -68,6 +68,7 @@ FILTERS = {
     "section": (Filter(sections=("roses.1",)), lambda e: e.chunk.place.section == "Roses.1"),
     "a chapter's name as a section": (Filter(sections=("Loomings",)), lambda e: e.chunk.place.chapter == "Loomings"),
     "pages": (Filter(pages=(2, 3)), lambda e: bool(e.chunk.place.first_page) and 2 <= e.ordinal + 1 <= 3),
+    "pages between those of any chunk": (Filter(pages=(5, 9)), lambda e: False),
     "page label": (Filter(page_labels=("ii",)), lambda e: bool(e.chunk.place.first_page) and e.ordinal == 1),
     "read so far": (Filter(read_until=2), lambda e: bool(e.chunk.place.first_page) and e.ordinal < 2),
     "slides": (Filter(slides=(2,)), lambda e: e.chunk.place.slide == 2),

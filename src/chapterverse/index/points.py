@@ -104,7 +104,7 @@ def chunk_point(point: Point, generation: int) -> RawPoint:
 
 
 def _page_numbers(place: Place) -> list[int] | None:
-    """Every page that the chunk stands on: one condition finds an overlap, where two ranges would take twice as long."""
+    """Every page that the chunk stands on: one condition then finds an overlap, in half the time of two ranges."""
     first, last = (page.number if page else None for page in (place.first_page, place.last_page))
     return None if first is None or last is None else list(range(first, last + 1))
 
