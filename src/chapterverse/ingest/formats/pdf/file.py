@@ -139,7 +139,7 @@ def page_label(document: pdfium.PdfDocument, index: int) -> str | None:
 
 
 def bookmarks(document: pdfium.PdfDocument, composer: Composer) -> list[Bookmark]:
-    """The file's outline in reading order; loops and endless outlines are cut."""
+    """The file's outline in reading order; one that loops is refused, an endless one is cut."""
     found: list[Bookmark] = []
     seen: set[int] = set()
     stack = [(pdfium_c.FPDFBookmark_GetFirstChild(document, None), 1)]
@@ -148,7 +148,9 @@ def bookmarks(document: pdfium.PdfDocument, composer: Composer) -> list[Bookmark
         if not entry:
             continue
         address = ctypes.addressof(entry.contents)
-        if address in seen or len(seen) >= _MAX_BOOKMARKS:
+        if address in seen:
+            raise UnreadableFileError("damaged", "Its bookmarks run in a circle: it is damaged or made to do harm.")
+        if len(seen) >= _MAX_BOOKMARKS:
             composer.warn("the file's bookmarks are endless; they were cut")
             break
         seen.add(address)
