@@ -41,7 +41,7 @@ def test_a_chunk_has_another_point_in_another_generation() -> None:
 
 
 def test_a_document_with_a_part_missing_is_not_put_together() -> None:
-    noise = replace(WHALE, text=random.Random(5).randbytes(600_000).hex())
+    noise = replace(WHALE, text=random.Random(5).randbytes(900_000).hex())
     stored = [point.payload for point in document_points(noise, source(WHALE), 1)]
     assert len(stored) > 2
     assert document_of(stored[::-1]) == noise
