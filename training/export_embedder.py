@@ -65,7 +65,7 @@ class BlockGraph(Graph):
 
 
 def build_encoder(weights: Weights, quantized: bool) -> onnx.ModelProto:
-    """Token ids and their mask in, the mean of the last states out."""
+    """Token ids and their mask in, the mean of the last states out, as a unit vector."""
     graph = BlockGraph(weights, quantized)
     mask = graph.op("Cast", ["attention_mask"], to=TensorProto.INT32)
     zero, one, last = (graph.constant(f"int.{i}", np.array([i], np.int64)) for i in (0, 1, -1))
@@ -81,7 +81,8 @@ def build_encoder(weights: Weights, quantized: bool) -> onnx.ModelProto:
     total = graph.op("ReduceSum", [graph.op("Mul", [x, share]), one], keepdims=0)
     mean = graph.op("Div", [total, graph.op("ReduceSum", [share, one], keepdims=0)])
     inputs = {"input_ids": TensorProto.INT64, "attention_mask": TensorProto.INT64}
-    return graph.model("embedder", inputs, {"vectors": (mean, (TOKENS[0], weights["norm.weight"].shape[0]))})
+    vectors = graph.op("LpNormalization", [mean], axis=-1, p=2)
+    return graph.model("embedder", inputs, {"vectors": (vectors, (TOKENS[0], weights["norm.weight"].shape[0]))})
 
 
 def write_encoder(weights: Weights, output: Path) -> dict[str, Any]:

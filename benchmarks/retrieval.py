@@ -1,0 +1,336 @@
+"""How well passages are found: Chapterverse beside BM25 alone, dense alone and other retrievers, on the same texts.
+
+    python benchmarks/retrieval.py --data FOLDER [--model NAME] [--rerank N] [--no-peers]
+    python benchmarks/retrieval.py --data FOLDER --choose-weights [--model NAME] [--rerank N]
+
+FOLDER holds `dev/` (what is reported) and `train/` (what the weights are chosen on, with `--choose-weights`). Every
+peer is installed into its own environment below `.local/peers`; the frameworks' hybrid rows get our vectors. Results
+are printed, and kept in `benchmarks/results/retrieval.md` and `.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from common import DEPTH, METRICS, Task, dev_tasks, held_out_tasks, measure
+
+from chapterverse.index import lexical
+from chapterverse.protocols import InputType
+from chapterverse.providers.local import MODELS, LocalEmbedder
+from chapterverse.reading.reader import Reader
+
+ROOT = Path(__file__).parent.parent
+LOCAL = ROOT / ".local"
+RESULTS = ROOT / "benchmarks" / "results"
+SCRIPT = ROOT / "benchmarks" / "peer_retrieval.py"
+HEAD = 20
+"""How many passages are reranked."""
+VECTOR_WEIGHTS = (0.0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+RERANK_WEIGHTS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
+
+Scores = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
+Figures = dict[str, dict[str, float]]
+"""Metrics by task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An environment, and the functions of `peer_retrieval.py` that run in it."""
+
+    name: str
+    packages: tuple[str, ...]
+    functions: tuple[str, ...]
+    bare_packages: tuple[str, ...] = ()
+    """Installed without what they ask for."""
+
+
+PEERS = (
+    Peer("bm25s", ("bm25s", "PyStemmer", "numpy"), ("bm25s",)),
+    Peer("tantivy", ("tantivy",), ("tantivy",)),
+    Peer("haystack", ("haystack-ai",), ("haystack_bm25", "haystack_hybrid")),
+    Peer(
+        "llamaindex",
+        ("llama-index-core", "bm25s", "PyStemmer"),
+        ("llamaindex_bm25", "llamaindex_hybrid"),
+        # It asks for a release of PyStemmer that has no wheels for some platforms; the current one works.
+        ("llama-index-retrievers-bm25",),
+    ),
+    Peer(
+        "langchain",
+        ("langchain-community", "langchain-classic", "rank_bm25", "numpy"),
+        ("langchain_bm25", "langchain_hybrid"),
+    ),
+)
+
+
+class Ours:
+    """What the index is made of, on one task: the analysis, the encoder, the fused score, the reader."""
+
+    def __init__(self, task: Task, model: str) -> None:
+        self.task, self.model = task, model
+
+    @cached_property
+    def passages(self) -> Scores:
+        return _vectors(self.model, self.task.passages, "document")
+
+    @cached_property
+    def questions(self) -> Scores:
+        return _vectors(self.model, self.task.questions, "query")
+
+    @cached_property
+    def cosine(self) -> Scores:
+        return self.questions @ self.passages.T
+
+    @cached_property
+    def bm25(self) -> Scores:
+        average = lexical.average_length(self.task.passages)
+        count = len(self.task.passages)
+        postings: dict[int, list[tuple[int, float]]] = {}
+        for place, text in enumerate(self.task.passages):
+            vector = lexical.document_vector(text, average)
+            for term, weight in zip(vector.indices, vector.values, strict=True):
+                postings.setdefault(term, []).append((place, weight))
+        scores = np.zeros((len(self.task.questions), count), np.float32)
+        for row, question in enumerate(self.task.questions):
+            for term in lexical.query_vector(question).indices:
+                found = postings.get(term, [])
+                rarity = np.log(1 + (count - len(found) + 0.5) / (len(found) + 0.5))
+                for place, weight in found:
+                    scores[row, place] += rarity * weight
+        return scores
+
+    def fused(self, vector_weight: float) -> Scores:
+        """The product's hybrid score: cosine moved to 0..1, BM25 stretched to 0..1 for each question."""
+        top = np.maximum(self.bm25.max(1, keepdims=True), 1e-9)
+        fused: Scores = vector_weight * np.clip((self.cosine + 1) / 2, 0, 1) + (1 - vector_weight) * self.bm25 / top
+        return fused
+
+    def relevance(self, fused: Scores, reader: Reader) -> tuple[Places, Scores]:
+        """The head of each ranking, and what the reader says of it."""
+        head = _ranked(fused, HEAD)
+        said = np.zeros(head.shape, np.float32)
+        for row, (question, places) in enumerate(zip(self.task.questions, head, strict=True)):
+            readings = reader.read(question, [self.task.passages[place] for place in places])
+            said[row] = [reading.relevance for reading in readings]
+        return head, said
+
+
+def reranked(head: Places, fused: Scores, said: Scores, weight: float) -> Places:
+    """The head in the order of a blend of fused score (stretched to 0..1 within the head) and relevance."""
+    scores = np.take_along_axis(fused, head, 1)
+    low, high = scores.min(1, keepdims=True), scores.max(1, keepdims=True)
+    blend = (1 - weight) * (scores - low) / np.maximum(high - low, 1e-9) + weight * said
+    return np.take_along_axis(head, np.argsort(-blend, axis=1, kind="stable"), 1)
+
+
+def _ranked(scores: Scores, depth: int = DEPTH) -> Places:
+    return np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+
+
+def _vectors(model: str, texts: Sequence[str], kind: InputType) -> Scores:
+    """Unit vectors, kept on disk until the model or the texts change."""
+    card = (MODELS / model / "card.json").read_text("utf-8")
+    key = hashlib.sha256(json.dumps([card, kind, *texts]).encode()).hexdigest()[:24]
+    path = LOCAL / "vectors" / f"{key}.npy"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = asyncio.run(LocalEmbedder().embed(texts, kind, model, {}, {})).vectors
+        np.save(path, found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9))
+    kept: Scores = np.load(path)
+    return kept
+
+
+@dataclass(slots=True)
+class Measured:
+    """Figures by row; those of the reader are taken on a sample of the questions."""
+
+    rows: dict[str, Figures]
+    sample: int = 0
+    reranked: dict[str, Figures] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    """Peers that could not be installed, and why."""
+
+
+def main() -> None:
+    options = _options()
+    if options.choose_weights:
+        choose_weights([Ours(task, options.model) for task in held_out_tasks(options.data)], options.rerank)
+        return
+    weights = json.loads((MODELS / options.model / "card.json").read_text("utf-8"))["hybrid"]
+    tasks = [Ours(task, options.model) for task in dev_tasks(options.data)]
+    measured = Measured(own_rows(tasks, weights["vector"]), options.rerank)
+    if options.rerank:
+        small = [Ours(ours.task.head(options.rerank), options.model) for ours in tasks]
+        measured.reranked = rerank_rows(small, weights["vector"], weights["rerank"])
+    for peer in PEERS if options.peers else ():
+        python = _install(peer)
+        if isinstance(python, str):
+            measured.absent[peer.name] = python
+            continue
+        for function in peer.functions:
+            measured.rows[function] = {ours.task.name: _peer_figures(ours, python, function) for ours in tasks}
+    _report(options.model, tasks, measured)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--model", help="of the local provider; its default if not given")
+    parser.add_argument("--choose-weights", action="store_true", help="try weights on the held-out training articles")
+    parser.add_argument("--rerank", type=int, default=0, help="also rerank, for this many questions of each task")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="measure Chapterverse alone")
+    options = parser.parse_args()
+    options.model = options.model or LocalEmbedder().capabilities().models[0].name
+    return options
+
+
+def own_rows(tasks: Sequence[Ours], vector_weight: float) -> dict[str, Figures]:
+    ways: dict[str, Callable[[Ours], Scores]] = {
+        "chapterverse, hybrid": lambda ours: ours.fused(vector_weight),
+        "chapterverse, BM25 alone": lambda ours: ours.bm25,
+        "chapterverse, dense alone": lambda ours: ours.cosine,
+    }
+    return {name: {ours.task.name: _figures(ours, _ranked(way(ours))) for ours in tasks} for name, way in ways.items()}
+
+
+def rerank_rows(tasks: Sequence[Ours], vector_weight: float, rerank_weight: float) -> dict[str, Figures]:
+    plain: Figures = {}
+    read: Figures = {}
+    reader = Reader()
+    for ours in tasks:
+        fused = ours.fused(vector_weight)
+        head, said = ours.relevance(fused, reader)
+        plain[ours.task.name] = _figures(ours, head)
+        read[ours.task.name] = _figures(ours, reranked(head, fused, said, rerank_weight))
+    return {"chapterverse, hybrid": plain, "chapterverse, hybrid and reader": read}
+
+
+def choose_weights(tasks: Sequence[Ours], rerank: int) -> None:
+    """Print nDCG@10 for each weight, by task and in the mean; then for each weight of the reader, on a sample."""
+    print("| vector weight | mean | " + " | ".join(ours.task.name for ours in tasks) + " |")
+    print("|---" * (len(tasks) + 2) + "|")
+    means = {w: _print_ndcg(w, tasks, [_ranked(ours.fused(w)) for ours in tasks]) for w in VECTOR_WEIGHTS}
+    best = max(means, key=means.__getitem__)
+    print(f"\nThe best vector weight is {best}.")
+    if rerank:
+        small = [Ours(ours.task.head(rerank), ours.model) for ours in tasks]
+        fused = [ours.fused(best) for ours in small]
+        reader = Reader()
+        read = [ours.relevance(scores, reader) for ours, scores in zip(small, fused, strict=True)]
+        print("\n| reader weight | mean | " + " | ".join(ours.task.name for ours in tasks) + " |")
+        print("|---" * (len(tasks) + 2) + "|")
+        for weight in RERANK_WEIGHTS:
+            pairs = zip(fused, read, strict=True)
+            _print_ndcg(weight, small, [reranked(head, scores, said, weight) for scores, (head, said) in pairs])
+
+
+def _print_ndcg(weight: float, tasks: Sequence[Ours], rankings: Sequence[Places]) -> float:
+    found = [_figures(ours, ranking)["nDCG@10"] for ours, ranking in zip(tasks, rankings, strict=True)]
+    mean = float(np.mean(found))
+    print(f"| {weight:.2f} | {mean:.4f} | " + " | ".join(f"{value:.4f}" for value in found) + " |")
+    return mean
+
+
+def _figures(ours: Ours, ranking: Places) -> dict[str, float]:
+    return measure(ranking.tolist(), ours.task.relevant)
+
+
+def _install(peer: Peer) -> Path | str:
+    """The Python of a peer's environment, made when it is missing; or why it cannot be had."""
+    home = LOCAL / "peers" / peer.name
+    python, ready = home / "bin" / "python", home / "ready"
+    wanted = " ".join([*peer.packages, *peer.bare_packages])
+    if ready.exists() and ready.read_text() == wanted:
+        return python
+    print(f"Installing {peer.name} ...", file=sys.stderr)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    for packages in filter(None, (peer.packages, ("--no-deps", *peer.bare_packages) if peer.bare_packages else ())):
+        done = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)
+        if done.returncode:
+            return _last_line(done.stderr)
+    ready.write_text(wanted)
+    return python
+
+
+def _peer_figures(ours: Ours, python: Path, function: str) -> dict[str, float]:
+    print(f"{function} on {ours.task.name} ...", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        task = {"passages": ours.task.passages, "questions": ours.task.questions}
+        (folder / "task.json").write_text(json.dumps(task), "utf-8")
+        np.save(folder / "passages.npy", ours.passages)
+        np.save(folder / "questions.npy", ours.questions)
+        command = [str(python), str(SCRIPT), function, name, str(folder / "rankings.json")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{function} failed on {ours.task.name}: {_last_line(done.stderr)}")
+        return measure(json.loads((folder / "rankings.json").read_text()), ours.task.relevant)
+
+
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "no message")
+
+
+def _report(model: str, tasks: Sequence[Ours], measured: Measured) -> None:
+    about = {
+        "model": model,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "questions": {ours.task.name: len(ours.task.questions) for ours in tasks},
+        "passages": {ours.task.name: len(ours.task.passages) for ours in tasks},
+        "peers": {peer.name: _versions(peer) for peer in PEERS if peer.name not in measured.absent},
+    }
+    parts = [
+        f"Model `{model}`. "
+        + "; ".join(
+            f"{ours.task.name}: {len(ours.task.questions)} questions, {len(ours.task.passages)} passages"
+            for ours in tasks
+        )
+        + ".",
+        _table(measured.rows, tasks),
+    ]
+    if measured.reranked:
+        parts += [f"On {measured.sample} questions of each task:", _table(measured.reranked, tasks)]
+    parts += [f"- {name} is not measured: {reason}" for name, reason in measured.absent.items()]
+    text = "\n\n".join(parts) + "\n"
+    print(text)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "retrieval.md").write_text(text, "utf-8")
+    (RESULTS / "retrieval.json").write_text(json.dumps(about | asdict(measured), indent=1) + "\n", "utf-8")
+
+
+def _table(rows: dict[str, Figures], tasks: Sequence[Ours]) -> str:
+    names = [ours.task.name for ours in tasks]
+    lines = [
+        "| | " + " | ".join(f"{name} {metric}" for name in names for metric in METRICS) + " |",
+        "|---" + "|---:" * len(names) * len(METRICS) + "|",
+    ]
+    for row, figures in rows.items():
+        lines.append(f"| {row} | " + " | ".join(f"{figures[n][m]:.3f}" for n in names for m in METRICS) + " |")
+    return "\n".join(lines)
+
+
+def _versions(peer: Peer) -> str:
+    names = [*peer.packages, *peer.bare_packages]
+    code = "import sys, importlib.metadata as m; print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
+    python = str(LOCAL / "peers" / peer.name / "bin" / "python")
+    return subprocess.run([python, "-c", code, *names], capture_output=True, text=True, check=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
