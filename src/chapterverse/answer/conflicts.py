@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 from typing import Any, Literal
 
 from chapterverse.answer.facts import names, negations, without_negative_prefix
+from chapterverse.answer.questions import asks_for_list
 from chapterverse.answer.validate import Passage, Sentences
 from chapterverse.answer.values import Moment, Quantity, Value, agree, values
 from chapterverse.answer.wording import FUNCTION_WORDS, opposite, same, stem
@@ -185,7 +186,7 @@ def _counted(question: str, one: Value, other: Value) -> bool:
 
 def _adds(question: str, first: _Claim, second: _Claim) -> bool:
     """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
-    if _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
+    if asks_for_list(question) or _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
         return True
     named = bool(names(first.answer)) and bool(names(second.answer))
     asked = _OPEN.search(question)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from chapterverse.protocols import Vectors
 
 Analyse = Callable[[str], Iterable[int]]
-"""The ids of a text's content words."""
+"""The ids of a text's words."""
 Clusters = npt.NDArray[np.intp]
 """The number of the cluster that each vector belongs to."""
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
@@ -54,7 +54,10 @@ class Verdict:
 
 
 class ProfileBuilder:
-    """Makes a profile from chunks in any order: `add` them all, embed the `probes` as queries, and `build`."""
+    """Makes a profile from chunks in any order: `add` them all, embed the `probes` as queries, and `build`.
+
+    `analyse` tells all words of a text, function words too, so that "What is it?" is never foreign.
+    """
 
     def __init__(self, analyse: Analyse) -> None:
         self._analyse = analyse
@@ -104,9 +107,12 @@ class ProfileBuilder:
 def judge(
     profile: Mapping[str, Any], question: str, analyse: Analyse, vector: Sequence[float] | Vectors | None
 ) -> Verdict:
-    """Whether a question can be about the index; an index without a profile can be about anything."""
+    """Whether a question can be about the index; `analyse` tells its content words.
+
+    An index without a profile can be about anything, and a single word can mean anything.
+    """
     words = set(analyse(_ENDING.sub("", question)))
-    if not profile or not words:
+    if not profile or len(words) < 2:
         return Verdict("uncertain", "There is too little to judge by.")
     known = words & (_known(profile["vocabulary"], words) | set(analyse(_ANY_BOOK)))
     share = f"{len(known)} of the question's {len(words)} words occur in the index"

@@ -1,0 +1,140 @@
+"""Conflicts: contradictions are found, and agreement in other words never is; outside the sample book."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chapterverse.answer.conflicts import Conflict, find_conflicts
+from chapterverse.answer.validate import Excerpt, validate_retrieval
+from chapterverse.answer.values import agree, values
+from chapterverse.ingest.sentences import split
+from chapterverse.reading.reader import Reader
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return Reader()
+
+
+def pairs(file: str, kind: str) -> list[dict[str, str]]:
+    rows = map(json.loads, (HERE / file).read_text("utf-8").splitlines())
+    return [row for row in rows if row["kind"] == kind]
+
+
+def found(reader: Reader, row: dict[str, str]) -> list[Conflict]:
+    passages = [Excerpt("first", row["first"]), Excerpt("second", row["second"])]
+    return find_conflicts(row["question"], passages, reader=reader, sentences=split)
+
+
+def test_every_contradiction_is_reported(reader: Reader) -> None:
+    rows = pairs("conflicts.jsonl", "contradicting")
+    assert len(rows) >= 20
+    assert [row["question"] for row in rows if not found(reader, row)] == []
+
+
+@pytest.mark.parametrize("file", ["conflicts.jsonl", "conflicts_held.jsonl"])
+def test_no_agreement_is_reported(reader: Reader, file: str) -> None:
+    rows = pairs(file, "agreeing")
+    assert len(rows) >= 20
+    assert [row["question"] for row in rows if found(reader, row)] == []
+
+
+def test_nothing_is_reported_of_different_things(reader: Reader) -> None:
+    rows = pairs("conflicts.jsonl", "apart")
+    assert len(rows) >= 20
+    assert [row["question"] for row in rows if found(reader, row)] == []
+
+
+def test_both_places_are_named(reader: Reader) -> None:
+    row = pairs("conflicts.jsonl", "contradicting")[0]
+    (conflict,) = found(reader, row)
+    assert conflict.kind == "date"
+    assert {conflict.first.chunk_id, conflict.second.chunk_id} == {"first", "second"}
+    for statement in (conflict.first, conflict.second):
+        text = row[statement.chunk_id]
+        assert text[statement.start : statement.end] == statement.answer
+        assert statement.quote in text
+        assert statement.answer in statement.quote
+    assert json.loads(json.dumps(conflict.as_dict()))["first"]["chunk_id"] == conflict.first.chunk_id
+
+
+def test_a_passage_can_contradict_itself(reader: Reader) -> None:
+    text = (
+        "The observatory at Quern was founded in 1742. Its first astronomer was a parson who had never owned a clock."
+        " The observatory at Quern was founded in 1749, as the stone above its door says."
+    )
+    passages = [Excerpt("only", text)]
+    conflicts = find_conflicts("When was the observatory at Quern founded?", passages, reader=reader, sentences=split)
+    assert [{one.first.answer, one.second.answer} for one in conflicts] == [{"1742", "1749"}]
+
+
+def test_readings_of_the_validation_are_enough(reader: Reader) -> None:
+    row = pairs("conflicts.jsonl", "contradicting")[1]
+    passages = [Excerpt("first", row["first"]), Excerpt("second", row["second"])]
+    verdict = validate_retrieval(row["question"], passages, reader=reader, sentences=split)
+    again = find_conflicts(row["question"], passages, reader=reader, sentences=split, readings=verdict.readings)
+    assert again == found(reader, row)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("in 1687", "sixteen eighty-seven"),
+        ("38 cwt", "thirty-eight hundredweight"),
+        ("three", "3"),
+        ("nearly 40 people", "38 people"),
+        ("ninety minutes", "an hour and a half"),
+        ("1 hour 30 minutes", "90 minutes"),
+        ("a quarter of an hour", "15 minutes"),
+        ("£4.50", "four pounds fifty"),
+        ("1.2 million hectares", "1,200,000 hectares"),
+        ("12 metres", "1,200 cm"),
+        ("50 %", "half of the seed"),
+        ("21:40", "9.40 pm"),
+        ("at 4 pm", "16:00"),
+        ("31 March", "the thirty-first of March"),
+        ("3 October 1871", "October of 1871"),
+        ("1689", "the late seventeenth century"),
+        ("the 1680s", "1687"),
+        ("1901 to 1907", "1904"),
+        ("between 30 and 40", "38"),
+        ("more than 100 kg", "118 kg"),
+        ("at least seven", "seven"),
+        ("412 °C", "about 410 degrees Celsius"),
+    ],
+)
+def test_values_that_agree(one: str, other: str) -> None:
+    assert [agree(a, b) for a in values(one) for b in values(other)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("in 1687", "in 1691"),
+        ("£6", "£4.50"),
+        ("half past five", "at 4 pm"),
+        ("21:40", "ten past eleven"),
+        ("31 March", "30 April"),
+        ("Tuesday mornings", "every Thursday"),
+        ("in February", "in November"),
+        ("two months' notice", "four weeks"),
+        ("some 300 soldiers", "no more than ninety soldiers"),
+        ("at least forty minutes", "15 minutes"),
+        ("up to 9 kg", "up to 6 kg"),
+        ("20 to 30 kg", "35 kg"),
+        ("two thirds", "a quarter"),
+        ("1690", "the 1680s"),
+    ],
+)
+def test_values_that_disagree(one: str, other: str) -> None:
+    assert [agree(a, b) for a in values(one) for b in values(other)] == [False]
+
+
+@pytest.mark.parametrize(("one", "other"), [("12 kg", "3 metres"), ("£5", "5 km"), ("on Monday", "at 4 pm")])
+def test_values_that_cannot_be_compared(one: str, other: str) -> None:
+    assert [agree(a, b) for a in values(one) for b in values(other)] == [None]
