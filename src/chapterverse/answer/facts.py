@@ -25,6 +25,10 @@ class Number:
     unit: str = ""
     ordinal: bool = False
     bound: Bound = ""
+    lead: int = 0
+    """Where the words of its bound begin ("more than"), or the number itself."""
+    tail: int = 0
+    """Where its unit ends, or the number itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ _FRACTION = re.compile(
 )
 _HALVES = re.compile(r"\b(?P<whole>\w+)\s+and\s+a\s+(?P<part>half|quarter|third)\b", re.IGNORECASE)
 _DIGITS = re.compile(
-    r"(?<![\w.])(?P<sign>[-−](?=\d))?(?P<money>[£$€¥])?\s?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
+    r"(?<![\w.])(?P<sign>[-−](?=\d)|minus\s+)?(?:(?P<money>[£$€¥])\s?)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
     r"(?P<over>[/⁄]\d+)?(?P<part>[½⅓⅔¼¾⅛⅜⅝])?(?P<nth>(?:st|nd|rd|th)\b)?(?P<decade>s\b|['’]s\b)?"
     r"(?:\s?(?P<scale>(?:k|m|bn|tn)\b(?!\.)|(?:hundred|thousand|million|billion|trillion)\b))?",
     re.IGNORECASE,
@@ -273,20 +277,21 @@ def _fractions(text: str) -> Iterator[Number]:
 
 
 def _dressed(text: str, number: Number) -> Number:
-    """The number with the unit and the bound that stand beside it."""
-    unit, end = number.unit, number.end
-    if match := _UNIT.match(text, end):
+    """The number with the unit and the bound that stand beside it; a percentage as the fraction it is."""
+    value, unit, lead, tail = number.value, number.unit, number.start, number.end
+    if match := _UNIT.match(text, tail):
         form = match["form"].lower()
         if not unit and not (number.ordinal and form != "century"):
-            unit, end = _UNIT_OF[form], match.end()
-    before = text[max(0, number.start - 20) : number.start]
-    before = re.sub(r"\b(?:the|a)\s+$", "", before)
+            unit, tail = _UNIT_OF[form], match.end()
+    if unit == "%":
+        value, unit = value / 100, ""
     bound: Bound = ""
+    before = re.sub(r"\b(?:the|a)\s+$", "", text[max(0, lead - 20) : lead])
     if match := _BOUND.search(before):
-        bound = _BOUNDS[match[1].lower()]
-    elif match := _BOUND_AFTER.match(text, end):
-        bound = _AFTER[match[1].lower()]
-    return Number(number.start, number.end, number.value, unit, number.ordinal, bound)
+        bound, lead = _BOUNDS[match[1].lower()], max(0, lead - 20) + match.start()
+    elif match := _BOUND_AFTER.match(text, tail):
+        bound, tail = _AFTER[match[1].lower()], match.end()
+    return Number(number.start, number.end, value, unit, number.ordinal, bound, lead, tail)
 
 
 _DAY_WORDS = {word: n for word, n in _NTH.items() if n <= 30} | {

@@ -1,0 +1,168 @@
+"""Evidence: where a quote stands in its passage, and the sentences that it is part of.
+
+A quote is found whatever its white space, quotation marks and dashes; what is reported is the book's own characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chapterverse.answer.facts import names
+from chapterverse.answer.validate import Sentences
+from chapterverse.answer.wording import PRONOUNS
+
+_FOLDED = {
+    **dict.fromkeys("‘’‚‛′`´", "'"),
+    **dict.fromkeys("“”„‟″«»", '"'),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+    "\u00ad": "",
+    "\u200b": "",
+    "…": "...",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+}
+_GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
+_WORD = re.compile(r"\w+")
+_REFERRING = frozenset("he she it they his her its their this these".split())
+_LEAD = 6
+"""How many words may stand before a pronoun that is a sentence's subject ("In the winter of that year it …")."""
+_BACK = 4
+"""How many sentences back a pronoun may look for its name."""
+_PREDICATE = re.compile(
+    r"\b(?:is|are|was|were|has|had|have|do|does|did|will|would|can|could|may|might|must|shall|should|\w{3,}ed)\b"
+)
+_SUBJECT_LENGTH = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A quote at its place in a passage: `passage.text[start:end] == quote`."""
+
+    passage: str
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence that a quote is part of, to be read behind whatever its pronouns refer to."""
+
+    text: str
+    context: str = ""
+    """The sentence that names what a pronoun of this one stands for."""
+    subject: str = ""
+    """The part of that sentence that names it."""
+    previous: str = ""
+    """The sentence right before this one."""
+
+
+def find(quote: str, text: str) -> list[tuple[int, int]]:
+    """Every place where the quote stands, as spans of the text's own characters."""
+    wanted, _ = _fold(quote)
+    wanted = wanted.strip()
+    folded, places = _fold(text)
+    spans, at = [], folded.find(wanted) if wanted else -1
+    while at >= 0:
+        spans.append((places[at], places[at + len(wanted) - 1] + 1))
+        at = folded.find(wanted, at + 1)
+    return spans
+
+
+def pieces(quote: str, text: str) -> list[str]:
+    """A quote as it is, or, where it is not found so, the parts between its ellipses."""
+    return [quote] if find(quote, text) else [part for part in _GAP.split(quote) if part.strip()]
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """The text with variants of signs and white space made one, and where each of its characters came from."""
+    signs: list[str] = []
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        for one in _FOLDED.get(sign, sign):
+            if one.isspace():
+                if signs and signs[-1] == " ":
+                    continue
+                one = " "
+            signs.append(one)
+            places.append(place)
+    return "".join(signs), places
+
+
+def units(text: str, sentences: Sentences) -> list[tuple[int, int]]:
+    """The sentences of a passage; a row of a table is one, however it reads."""
+    found: list[tuple[int, int]] = []
+    for start, end in sentences(text):
+        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        last = len(text) if last < 0 else last
+        if " | " in text[first:last]:
+            start, end = first, last
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a span begins and ends where sentences do, but for punctuation."""
+    touched = [(start, end) for start, end in spans if start < span[1] and end > span[0]]
+    if not touched:
+        return False
+    before, after = text[touched[0][0] : span[0]], text[span[1] : touched[-1][1]]
+    return not re.search(r"\w", re.sub(r"^(?:\d+|\w)[.)]\s*", "", before) + after)
+
+
+def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:
+    """The sentences that a located quote touches."""
+    for number, (start, end) in enumerate(spans):
+        if start < span[1] and end > span[0]:
+            sentence = text[start:end]
+            if " | " in sentence:
+                yield Evidence(_row(text, start, end))
+            else:
+                context, subject = _antecedent(number, text, spans)
+                yield Evidence(sentence, context, subject, text[slice(*spans[number - 1])] if number else "")
+
+
+def _row(text: str, start: int, end: int) -> str:
+    """A table's row with each cell behind the heading of its column."""
+    first = start
+    while first > 0:
+        above = text.rfind("\n", 0, first - 1) + 1
+        if " | " not in text[above : first - 1]:
+            break
+        first = above
+    heads = [cell.strip() for cell in text[first : text.find("\n", first)].split(" | ")] if first < start else []
+    cells = [cell.strip() for cell in text[start:end].split(" | ")]
+    if len(heads) != len(cells):
+        return "; ".join(cells)
+    return "; ".join(f"{head} {cell}".strip() for head, cell in zip(heads, cells, strict=True))
+
+
+def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """The nearest earlier sentence whose own subject is no pronoun, and that subject; empty where none is needed."""
+    sentence = text[slice(*spans[number])]
+    if not _begins_with_pronoun(sentence):
+        return "", ""
+    for back in range(number - 1, max(-1, number - 1 - _BACK), -1):
+        earlier = text[slice(*spans[back])]
+        subject = subject_of(earlier)
+        if subject and subject.split()[0].lower() not in PRONOUNS:
+            return earlier, subject
+    return "", ""
+
+
+def _begins_with_pronoun(sentence: str) -> bool:
+    """Whether a pronoun stands near the beginning, before any name."""
+    pronoun = next((m for m in _WORD.finditer(sentence) if m[0].lower() in _REFERRING), None)
+    if pronoun is None or len(_WORD.findall(sentence[: pronoun.start()])) > _LEAD:
+        return False
+    return not any(name.start < pronoun.start() and not name.opens for name in names(sentence))
+
+
+def subject_of(sentence: str) -> str:
+    """What a sentence names before it says anything: its words up to the first verb that can be told as one."""
+    match = _PREDICATE.search(sentence)
+    end = match.start() if match else len(sentence)
+    return sentence[: min(end, _SUBJECT_LENGTH)].strip()

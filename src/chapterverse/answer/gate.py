@@ -1,0 +1,319 @@
+"""The gate: a sentence of a draft reaches the reader only if the book bears it out.
+
+It passes if (1) every passage it cites was offered, (2) its quote stands there word for word, (3) no rule objects
+(`compare`), and (4) the reader says that the quoted sentences support it. A sentence that is itself a quote of whole
+sentences needs no more than (1) and (2); one of our own fixed phrases needs none. What does not pass is dropped and
+recorded, and a draft of which nothing is left is a refusal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from chapterverse.answer import prompts
+from chapterverse.answer.evidence import Evidence, Located, around, find, pieces, subject_of, units, whole_sentences
+from chapterverse.answer.parse import parse
+from chapterverse.answer.rules import Comparison, compare
+from chapterverse.answer.validate import Excerpt, Sentences
+from chapterverse.answer.validate import Passage as PassageLike
+from chapterverse.answer.wording import PRONOUNS
+from chapterverse.errors import AstRagValidationError
+from chapterverse.protocols import Reader
+from chapterverse.types import DraftSentence, Issue, SentenceKind
+
+_MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
+_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
+_ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How strict the gate is: the reader's calibrated probabilities, and how much may be said."""
+
+    support: float = 0.5
+    """For a claim that uses no word but those of its evidence."""
+    support_new_words: float = 0.8
+    """For one that uses others."""
+    new_words: int = 2
+    """How many others at the most, …"""
+    new_share: float = 0.34
+    """… and what share of its words."""
+    sentences: int = 5
+
+    def __post_init__(self) -> None:
+        for name in ("support", "support_new_words", "new_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise AstRagValidationError(f"{name} is {getattr(self, name)!r}; it must be a number from 0 to 1.")
+        if self.new_words < 0 or self.sentences < 1:
+            raise AstRagValidationError("new_words must be at least 0 and sentences at least 1.")
+
+
+DEFAULT = Limits()
+PLAIN = replace(DEFAULT, sentences=3)
+"""For a plain factual question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A sentence that passed, with the quotes that it rests on."""
+
+    text: str
+    kind: SentenceKind
+    quotes: tuple[Located, ...] = ()
+    support: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What is left of a draft, and what was taken out of it."""
+
+    sentences: tuple[Passed, ...]
+    issues: tuple[Issue, ...]
+
+
+class _Rejected(Exception):
+    """Carries why a sentence does not pass."""
+
+    def __init__(self, code: str, message: str, citation: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.citation = code, message, citation
+
+
+class Gate:
+    """Checks the sentences of one draft, one after the other, against the passages that were offered for it."""
+
+    def __init__(
+        self,
+        passages: Sequence[PassageLike],
+        reader: Reader,
+        sentences: Sentences,
+        limits: Limits = DEFAULT,
+        question: str = "",
+    ) -> None:
+        self._texts: Mapping[str, str] = {passage.id: passage.text for passage in passages}
+        self._units = {key: units(text, sentences) for key, text in self._texts.items()}
+        self._reader, self._sentences, self._limits, self._question = reader, sentences, limits, question
+        self._room = limits.sentences
+        self._referent: str | None = ""
+        """What a pronoun of the next sentence stands for; None if the sentence that names it was dropped."""
+        self.issues: list[Issue] = []
+
+    def check_one(self, draft: DraftSentence) -> list[Passed]:
+        """What passes of one item of a draft, which may hold more than one sentence."""
+        passed = []
+        for sentence in self._split(draft):
+            try:
+                found = self._check(sentence)
+            except _Rejected as reason:
+                self.issues.append(Issue(reason.code, reason.message, sentence.text, reason.citation))
+                self._referent = None
+                continue
+            passed.append(found)
+            subject = _subject(found.text)
+            self._referent = subject or self._referent
+        return passed
+
+    def _split(self, draft: DraftSentence) -> Iterator[DraftSentence]:
+        """A statement's sentences are judged one by one; a quote and a notice stand as they are."""
+        spans = self._sentences(draft.text)
+        if draft.kind != "statement" or len(spans) < 2:
+            yield draft
+            return
+        for start, end in spans:
+            yield replace(draft, text=draft.text[start:end])
+
+    def _check(self, draft: DraftSentence) -> Passed:
+        draft = self._only_offered(draft)
+        if not re.search(r"\w", draft.text):
+            raise _Rejected("empty", "The sentence is empty.")
+        if draft.kind == "notice":
+            if not prompts.is_notice(draft.text, self._question):
+                raise _Rejected("notice", "A notice must be one of the fixed phrases.")
+            return Passed(draft.text, "notice")
+        if not draft.citations:
+            raise _Rejected("uncited", "The sentence cites no passage that was offered.")
+        passed = self._quote(draft) if draft.kind == "quote" else self._statement(draft)
+        self._take_room(passed)
+        return passed
+
+    def _only_offered(self, draft: DraftSentence) -> DraftSentence:
+        """The draft without ids that were not offered, in its list and in its text, where marks are never kept."""
+        marked = [key for marks in _MARK.findall(draft.text) for key in re.findall(r"S\d+", marks)]
+        cited = tuple(dict.fromkeys([*draft.citations, *marked]))
+        for key in cited:
+            if key not in self._texts:
+                self.issues.append(Issue("unknown_id", f"No passage {key} was offered.", draft.text, key))
+        text = draft.text.strip()
+        if draft.kind != "quote" or not any(find(text, self._texts[key]) for key in cited if key in self._texts):
+            text = _SPACE_BEFORE_STOP.sub("", _MARK.sub("", text)).strip()
+        return replace(draft, text=text, citations=tuple(key for key in cited if key in self._texts))
+
+    def _quote(self, draft: DraftSentence) -> Passed:
+        """The sentence is itself the quote."""
+        for key in draft.citations:
+            for start, end in find(draft.text, self._texts[key]):
+                if whole_sentences((start, end), self._texts[key], self._units[key]):
+                    words = self._texts[key][start:end]
+                    return Passed(words, "quote", (Located(key, start, end, words),))
+        # A part of a sentence may say what the whole does not: "it was a joke" of "some say that it was a joke".
+        part = self._statement(replace(draft, quote=draft.text))
+        return replace(part, text=part.quotes[0].quote, kind="quote")
+
+    def _statement(self, draft: DraftSentence) -> Passed:
+        located, evidence = self._evidence(draft)
+        claim = self._resolved(draft.text)
+        passage = "\n".join(self._texts[quote.passage] for quote in located)
+        comparison = compare(claim, evidence, passage)
+        if comparison.objections:
+            first = comparison.objections[0]
+            raise _Rejected(first.code, first.message, located[0].passage)
+        needed = self._needed(comparison, located[0].passage)
+        said = " ".join(dict.fromkeys(text for one in evidence for text in (one.context, one.text) if text))
+        support = self._reader.supports(claim, [said])[0].probability
+        if support < needed:
+            message = f"The quoted sentences do not bear it out ({support:.2f} of {needed:.2f} needed)."
+            raise _Rejected("not_supported", message, located[0].passage)
+        return Passed(draft.text, "statement", located, support)
+
+    def _needed(self, comparison: Comparison, passage: str) -> float:
+        new = comparison.new_words
+        if not new:
+            return self._limits.support
+        if len(new) > self._limits.new_words or len(new) > self._limits.new_share * comparison.words:
+            raise _Rejected("new_words", f"The evidence does not speak of {', '.join(new)}.", passage)
+        return self._limits.support_new_words
+
+    def _evidence(self, draft: DraftSentence) -> tuple[tuple[Located, ...], list[Evidence]]:
+        """Where the quote stands, and the sentences around it; of several places, the one nearest to the claim."""
+        if not re.search(r"\w", draft.quote):
+            raise _Rejected("no_quote", "The sentence gives no quote to rest on.", draft.citations[0])
+        located: list[Located] = []
+        evidence: list[Evidence] = []
+        whole = "\n".join(self._texts[key] for key in draft.citations)
+        for piece in pieces(draft.quote, whole):
+            places = [(key, span) for key in draft.citations for span in find(piece, self._texts[key])]
+            if not places:
+                message = f"The quote “{piece}” is not in {', '.join(draft.citations)}."
+                raise _Rejected("quote_not_found", message, draft.citations[0])
+            key, span = min(places, key=lambda place: self._distance(draft.text, *place))
+            located.append(Located(key, *span, self._texts[key][slice(*span)]))
+            evidence += around(span, self._texts[key], self._units[key])
+        if not evidence:
+            raise _Rejected("no_quote", "The quote is no part of a sentence.", draft.citations[0])
+        return tuple(located), list(dict.fromkeys(evidence))
+
+    def _distance(self, claim: str, key: str, span: tuple[int, int]) -> int:
+        """How many words of the claim the sentences around a place do not have."""
+        near = " ".join(f"{one.subject} {one.text}" for one in around(span, self._texts[key], self._units[key]))
+        return len(parse(claim).words - parse(near).words)
+
+    def _resolved(self, text: str) -> str:
+        """The claim with the pronoun that it begins with replaced by what it stands for in the answer."""
+        first = re.match(r"(?:He|She|It|They)\b", text)
+        if first is None:
+            return text
+        if self._referent is None:
+            raise _Rejected("dangling", "The sentence that it refers to was dropped.")
+        return self._referent + text[first.end() :] if self._referent else text
+
+    def _take_room(self, passed: Passed) -> None:
+        """Count the sentence; a list or a row of a table that is quoted whole counts as one."""
+        count = 1 if passed.kind == "quote" and _ROW.search(passed.text) else len(self._sentences(passed.text))
+        if count > self._room:
+            raise _Rejected("too_long", f"An answer has {self._limits.sentences} sentences at the most.")
+        self._room -= count
+
+
+def _subject(text: str) -> str:
+    subject = subject_of(text)
+    return "" if not subject or subject.split()[0].lower() in PRONOUNS else subject
+
+
+def check(
+    draft: Iterable[DraftSentence],
+    passages: Sequence[PassageLike],
+    reader: Reader,
+    sentences: Sentences,
+    limits: Limits = DEFAULT,
+    question: str = "",
+) -> Gated:
+    """Check a whole draft."""
+    gate = Gate(passages, reader, sentences, limits, question)
+    passed = [found for item in draft for found in gate.check_one(item)]
+    return Gated(tuple(passed), tuple(gate.issues))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseCheck:
+    """Whether a response is grounded, and what is wrong with it where it is not."""
+
+    is_valid: bool
+    issues: tuple[Issue, ...]
+    sentences: tuple[Passed, ...] = field(default=(), repr=False)
+    """What passed, with offsets in the content that was given."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The contract's dictionary."""
+        return {"is_valid": self.is_valid, "issues": [asdict(issue) for issue in self.issues]}
+
+
+def validate_response(
+    response: str, content: Sequence[PassageLike | str], reader: Reader, sentences: Sentences, limits: Limits = DEFAULT
+) -> ResponseCheck:
+    """The gate for plain text: `[Sn]` says what a sentence cites; one without a mark may rest on any of the content."""
+    passages = [Excerpt(f"S{n}", item if isinstance(item, str) else item.text) for n, item in enumerate(content, 1)]
+    draft = [_aligned(response[start:end], passages, sentences) for start, end in _marked(response, sentences)]
+    gated = check(draft, passages, reader, sentences, limits)
+    empty = () if draft else (Issue("empty", "The response is empty."),)
+    return ResponseCheck(bool(draft) and not gated.issues, (*empty, *gated.issues), gated.sentences)
+
+
+def _marked(response: str, sentences: Sentences) -> list[tuple[int, int]]:
+    """The sentences of a response, each with the marks that follow it ("It is so. [S1]")."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentences(response):
+        if spans and _MARK.fullmatch(response[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        elif spans and (lead := _MARK.match(response, start, end)) and lead.start() == start:
+            spans[-1] = (spans[-1][0], lead.end())
+            spans.append((lead.end(), end))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _aligned(text: str, passages: Sequence[PassageLike], sentences: Sentences) -> DraftSentence:
+    """A sentence with the quote of the content that is nearest to it."""
+    marks = tuple(key for found in _MARK.findall(text) for key in re.findall(r"S\d+", found))
+    bare = _SPACE_BEFORE_STOP.sub("", _MARK.sub("", text)).strip()
+    if prompts.is_notice(bare):
+        return DraftSentence(bare, kind="notice")
+    chosen = [p for p in passages if p.id in marks] or ([] if marks else list(passages))
+    if exact := next((p for p in chosen if find(bare, p.text)), None):
+        return DraftSentence(bare, (exact.id, *(m for m in marks if m != exact.id)), bare, "quote")
+    best = max(
+        ((p, span) for p in chosen for span in _windows(units(p.text, sentences))),
+        key=lambda place: _likeness(bare, place[0].text[slice(*place[1])]),
+        default=None,
+    )
+    if best is None:
+        return DraftSentence(bare, marks)
+    passage, span = best
+    return DraftSentence(bare, (passage.id, *(m for m in marks if m != passage.id)), passage.text[slice(*span)])
+
+
+def _windows(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Single sentences and pairs of neighbours, for a claim may merge two."""
+    yield from spans
+    for first, second in zip(spans, spans[1:], strict=False):
+        yield first[0], second[1]
+
+
+def _likeness(claim: str, text: str) -> float:
+    """The words that they share, less a little for every word that the text has besides."""
+    ours, theirs = parse(claim), parse(text)
+    shared = {t.key for t in ours.terms} & {t.key for t in theirs.terms}
+    return len(shared) - 0.01 * len(theirs.tokens)

@@ -1,0 +1,131 @@
+"""Parse: a sentence as the words, numbers and names that can be compared with another's, clause by clause."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from chapterverse.answer.facts import Date, Name, Number, dates, names, negations, numbers
+from chapterverse.answer.wording import BE, COORDINATORS, DETERMINERS, FUNCTION_WORDS, PAST_FORMS, stem
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_BREAK = re.compile(r"[,;:()|“”\"\n–—]|\s-\s|[.!?]\s")
+_OPENERS = COORDINATORS | frozenset("because if unless when where".split())
+_CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall"}
+_HELPERS = frozenset("will would can could may might must shall should do does did to not".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as it stands: folded, without a possessive ending."""
+
+    start: int
+    end: int
+    word: str
+    possessive: bool
+    clause: int
+    """Parted by punctuation and conjunctions."""
+    part: int
+    """Parted by semicolons, and by conjunctions behind a comma: what can stand as a sentence of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something that a sentence speaks of: a word by its stem, a number by its value, a part of a name."""
+
+    kind: Literal["word", "number", "name"]
+    key: str
+    token: int
+    clause: int
+    number: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text, taken apart."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    terms: tuple[Term, ...]
+    dates: tuple[Date, ...]
+    names: tuple[Name, ...]
+    denials: tuple[int, ...]
+    """The tokens that deny something."""
+    words: frozenset[str]
+    named: frozenset[int]
+    """The tokens that are part of a name."""
+
+    def passive(self, token: int) -> bool:
+        """Whether a verb is in the passive: behind a form of "be", or before "by"."""
+        word = self.tokens[token].word
+        if not (word.endswith(("ed", "en")) or word in PAST_FORMS or word in ("cast", "cut", "put", "set", "read")):
+            return False
+        before = [t.word for t in self.tokens[max(0, token - 3) : token]]
+        after = [t.word for t in self.tokens[token + 1 : token + 3]]
+        return bool(BE & set(before)) or "by" in after[:2]
+
+    def verb(self, token: int) -> bool:
+        """Whether a word can be told to be a verb, from its form or its neighbours."""
+        word = self.tokens[token].word
+        before = self.tokens[token - 1].word if token else ""
+        after = self.tokens[token + 1].word if token + 1 < len(self.tokens) else ""
+        if before in DETERMINERS or token in self.named or word in FUNCTION_WORDS:
+            return False
+        return (
+            word in PAST_FORMS
+            or (word.endswith("ed") and len(word) > 4)
+            or before in _HELPERS
+            or after in DETERMINERS
+            or (word.endswith("er") and "than" in [t.word for t in self.tokens[token + 1 : token + 3]])
+        )
+
+
+@lru_cache(maxsize=512)
+def parse(text: str) -> Sentence:
+    """Take a sentence apart. A number is one term, its unit and bound with it; function words are none."""
+    tokens = _tokens(text)
+    found, known = numbers(text), names(text)
+    named = {
+        place
+        for place, token in enumerate(tokens)
+        if any(n.start <= token.start < n.end and not n.opens for n in known) and text[token.start].isupper()
+    }
+    terms: list[Term] = []
+    for place, token in enumerate(tokens):
+        number = next((n for n in found if n.lead <= token.start < n.tail), None)
+        if number is not None:
+            if token.end > number.start and not (terms and terms[-1].number is number):
+                terms.append(Term("number", f"#{number.value}", place, token.clause, number))
+        elif place in named:
+            terms.append(Term("name", stem(token.word), place, token.clause))
+        elif token.word not in FUNCTION_WORDS:
+            terms.append(Term("word", stem(token.word), place, token.clause))
+    denied = set(negations(text))
+    return Sentence(
+        text=text,
+        tokens=tokens,
+        terms=tuple(terms),
+        dates=tuple(dates(text)),
+        names=tuple(known),
+        denials=tuple(place for place, token in enumerate(tokens) if token.start in denied),
+        words=frozenset(token.word for token in tokens),
+        named=frozenset(named),
+    )
+
+
+def _tokens(text: str) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    clause = part = last = 0
+    for match in _WORD.finditer(text):
+        word = match[0].lower().replace("’", "'")
+        gap = text[last : match.start()]
+        if tokens and (_BREAK.search(gap) or word in _OPENERS):
+            clause += 1
+            part += ";" in gap or word in ("while", "whereas") or ("," in gap and word in COORDINATORS)
+        possessive = word.endswith("'s") or text[match.end() : match.end() + 1] in ("'", "’")
+        word = _CONTRACTED.get(word, word.removesuffix("n't")).removesuffix("'s")
+        tokens.append(Token(match.start(), match.end(), word, possessive, clause, part))
+        last = match.end()
+    return tuple(tokens)

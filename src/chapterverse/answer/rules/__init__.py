@@ -1,0 +1,35 @@
+"""Rules: what a claim says that its evidence does not, found without a model.
+
+The reader judges meaning, but small models miss small words. The rules look at nothing else: each value must be there
+and belong to the same thing, roles and order must be the same, and nothing may become stronger than it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chapterverse.answer.evidence import Evidence
+from chapterverse.answer.rules import force, roles, subjects, values
+from chapterverse.answer.rules.case import Case, Objection
+
+_RULES = (
+    values.numbers, values.dates, subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed,
+    force.opposites, force.denials, force.markers, force.modality, roles.turned, roles.directions,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What speaks against a claim, and which of its words its evidence does not use."""
+
+    objections: tuple[Objection, ...]
+    new_words: tuple[str, ...]
+    words: int
+
+
+def compare(claim: str, evidence: Sequence[Evidence], passage: str) -> Comparison:
+    """Hold a claim against its evidence; `passage` serves only to complete a name that the evidence gives in part."""
+    case = Case(claim, evidence, passage)
+    objections = tuple(objection for rule in _RULES for objection in rule(case))
+    return Comparison(objections, case.new_words(), sum(term.kind == "word" for term in case.claim.terms))

@@ -1,0 +1,130 @@
+"""Names and subjects: every name must be in the evidence, and what is said must be said of the same thing there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from chapterverse.answer.parse import Sentence, Term, parse
+from chapterverse.answer.rules.case import Case, Objection, matches
+from chapterverse.answer.wording import AUXILIARIES, COORDINATORS, PREPOSITIONS, PRONOUNS, same, stem
+
+_COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
+"""A word that only opens the sentence and ends so is hardly a name."""
+
+
+def names(case: Case) -> Iterator[Objection]:
+    known = {word for s in (*case.sentences, *case.subjects) for word in s.words}
+    stems = {stem(word) for word in known}
+    for name in case.claim.names:
+        missing = [word for word in name.words if not all(stem(part) in stems for part in word.split("-"))]
+        if not missing or (name.opens and _common(missing[0], stems)):
+            continue
+        if len(missing) < len(name.words) and _completes(name.text, missing, case.passage):
+            continue
+        if all(case.implied(t) for t in case.claim.terms if t.kind == "name" and t.key in map(stem, missing)):
+            continue
+        yield Objection("name", f"The name {name.text} is not in the evidence.")
+
+
+def _common(word: str, stems: set[str]) -> bool:
+    return word.endswith(_COMMON_ENDINGS) or any(same(stem(word), other) for other in stems)
+
+
+def _completes(name: str, missing: Sequence[str], passage: str) -> bool:
+    """Whether the passage has the whole name, and no other name with the part that the evidence gives."""
+    if name not in passage:
+        return False
+    given = {word for word in name.split() if word.lower() not in missing}
+    others = {n.text for n in parse(passage).names if " " in n.text and n.text != name}
+    return not any(given & set(other.split()) for other in others)
+
+
+def stitched(case: Case) -> Iterator[Objection]:
+    """Each value must stand in a sentence about what the claim is about."""
+    about = {n for term in case.opening for n, _ in case.found(term)}
+    about |= {n for term in case.opening for n in case.implied(term)}
+    for value in case.claim.terms:
+        if value.kind == "word" or value in case.opening:
+            continue
+        homes = {n for n, _ in case.found(value)}
+        if homes and about and not homes & about and not _has_own_subject(case, value, homes):
+            said = case.claim.tokens[value.token].word
+            yield Objection("stitched", f"No sentence of the evidence says {said} of what the claim is about.")
+
+
+def _has_own_subject(case: Case, value: Term, homes: set[int]) -> bool:
+    """Whether the claim has a second part, with another name shortly before the value and in a sentence with it."""
+    return bool(COORDINATORS & case.claim.words) and any(
+        term.kind == "name" and value.token - 8 <= term.token < value.token and {n for n, _ in case.found(term)} & homes
+        for term in case.claim.terms
+    )
+
+
+def mentioned(case: Case) -> Iterator[Objection]:
+    """What the claim is about must not stand in the evidence only behind a preposition, or as an owner."""
+    if not case.opening or not case.sentences:
+        return
+    head, sentence = case.opening[-1], case.sentences[case.home]
+    if case.claim.tokens[head.token].possessive or case.home in case.implied(head):
+        return
+    if any(t.word in PREPOSITIONS for t in case.claim.tokens[: case.opening[0].token + 3]):
+        return
+    places = [t for t in sentence.terms if matches(head, t)]
+    if places and all(_oblique(sentence, place.token) for place in places):
+        yield Objection(
+            "subject", "The evidence says this of something else, and only mentions what the claim is about."
+        )
+
+
+def _oblique(sentence: Sentence, token: int) -> bool:
+    place = sentence.tokens[token]
+    if place.possessive:
+        return True
+    after = sentence.tokens[token + 1] if token + 1 < len(sentence.tokens) else None
+    if after is not None and after.word in ("who", "which", "whose", "that"):
+        return False
+    for back in range(token - 1, max(0, token - 5), -1):
+        word = sentence.tokens[back]
+        if word.clause != place.clause or sentence.verb(back) or word.word in PRONOUNS - {"his", "her", "its", "their"}:
+            return False
+        if word.word in PREPOSITIONS:
+            return True
+    return False
+
+
+class _Part(NamedTuple):
+    """A part of a sentence that can stand alone, and the subject it has or inherits."""
+
+    terms: tuple[Term, ...]
+    subject: tuple[Term, ...]
+
+
+def crossed(case: Case) -> Iterator[Objection]:
+    """ "A is x, while B is y" must not become "A is y"."""
+    for sentence in case.sentences:
+        parts = list(_parts(sentence))
+        for term in case.claim.terms:
+            homes = [part for part in parts if any(matches(term, t) for t in part.terms)]
+            if len(parts) > 1 and homes and term not in case.opening and all(_of_another(case, p) for p in homes):
+                said = case.claim.tokens[term.token].word
+                yield Objection("crossed", f"The evidence says “{said}” of something else.")
+                return
+
+
+def _of_another(case: Case, part: _Part) -> bool:
+    """Whether a part's subject is nothing that the claim speaks of, and the claim's is not in the part."""
+    strange = [t for t in part.subject if not any(matches(term, t) for term in case.claim.terms)]
+    return bool(strange) and any(not any(matches(term, t) for t in part.terms) for term in case.opening)
+
+
+def _parts(sentence: Sentence) -> Iterator[_Part]:
+    subject: tuple[Term, ...] = ()
+    for number in sorted({token.part for token in sentence.tokens}):
+        places = [n for n, token in enumerate(sentence.tokens) if token.part == number]
+        terms = tuple(t for t in sentence.terms if t.token in places)
+        lead = next((n for n in places if sentence.tokens[n].word not in COORDINATORS), places[0])
+        verb = next((n for n in places if sentence.tokens[n].word in AUXILIARIES or sentence.verb(n)), None)
+        if verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS:
+            subject = tuple(t for t in terms if t.token < verb)[:2] or subject
+        yield _Part(terms, subject)
