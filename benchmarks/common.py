@@ -6,10 +6,10 @@ import json
 import lzma
 import random
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,18 @@ _HELD_OUT = {
     "climate": "science",
     "scitail": "science",
 }
-"""Which held-out task a training source belongs to; sources of a single article are not held out."""
+"""Which held-out task a training source belongs to."""
 _DISTRACTORS = {"tales": 250, "nq": 300, "science": 700}
 """Passages of the training part that make the small held-out tasks as hard as a book."""
+
+
+class Pair(NamedTuple):
+    """A question of the training data and its passage; the group is an article, or a number of the passage."""
+
+    source: str
+    group: str
+    question: str
+    passage: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,32 +92,47 @@ def _scifact(dev: Path) -> Task:
     return Task("scifact", passages, [row["question"] for row in asked], relevant)
 
 
-def held_out_tasks(data: Path) -> list[Task]:
-    """Articles that `training/embedder.py` never trains on: weights are chosen on these."""
-    held: dict[str, list[tuple[str, str]]] = {}
+def embedder_held(pair: Pair) -> bool:
+    """Whether `training/embedder.py` keeps the pair's article out of training."""
+    return zlib.crc32(f"{pair.source}/{pair.group}".encode()) % 25 == 0
+
+
+def reader_held(pair: Pair) -> bool:
+    """Whether the reader's training keeps the pair's article, or its passage where there are no articles, out."""
+    articles = pair.source in ("squad2", "squad11", "shift_new_wiki", "fairytale", "policyqa")
+    key = pair.group if articles else pair.passage
+    return zlib.crc32(key.encode()) % 100 < (14 if pair.source == "squad2" else 5)
+
+
+def held_out_tasks(data: Path, held: Callable[[Pair], bool]) -> list[Task]:
+    """Tasks of articles that a model was not trained on: weights are chosen on these."""
+    asked: dict[str, list[tuple[str, str]]] = {}
     others: dict[str, set[str]] = {}
-    for source, group, question, passage in _training_pairs(data / "train"):
-        if (name := _HELD_OUT.get(source)) is None:
+    for pair in _training_pairs(data / "train"):
+        if (name := _HELD_OUT.get(pair.source)) is None:
             continue
-        if zlib.crc32(f"{source}/{group}".encode()) % 25 == 0:
-            held.setdefault(name, []).append((question, passage))
+        if held(pair):
+            asked.setdefault(name, []).append((pair.question, pair.passage))
         else:
-            others.setdefault(name, set()).add(passage)
-    return [_paired(name, asked, _sample(others[name], _DISTRACTORS.get(name, 0))) for name, asked in held.items()]
+            others.setdefault(name, set()).add(pair.passage)
+    for name, pairs in asked.items():
+        others[name] -= {passage for _, passage in pairs}
+    return [_paired(name, pairs, _sample(others[name], _DISTRACTORS.get(name, 0))) for name, pairs in asked.items()]
 
 
-def _training_pairs(train: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Source, group, question and passage, grouped as in training."""
+def _training_pairs(train: Path) -> Iterator[Pair]:
     for row in rows(train / "questions.jsonl.xz"):
         if row["answer"]:
-            yield row["source"], row["group"], row["question"], row["context"]
+            yield Pair(row["source"], row["group"], row["question"], row["context"])
     for row in rows(train / "claims.jsonl.xz"):
         if row["supported"]:
-            yield row["source"], str(zlib.crc32(row["context"].encode())), row["claim"], row["context"]
+            yield Pair(row["source"], str(zlib.crc32(row["context"].encode())), row["claim"], row["context"])
 
 
 def _sample(passages: set[str], count: int) -> list[str]:
-    return random.Random(3).sample(sorted(passages), count)
+    some = sorted(passages)
+    random.Random(3).shuffle(some)
+    return some[:count]
 
 
 def _paired(name: str, asked: Sequence[tuple[str, str]], others: Sequence[str]) -> Task:

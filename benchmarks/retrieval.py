@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from common import DEPTH, METRICS, Task, dev_tasks, held_out_tasks, measure
+from common import DEPTH, METRICS, Task, dev_tasks, embedder_held, held_out_tasks, measure, reader_held
 
 from chapterverse.index import lexical
 from chapterverse.protocols import InputType
@@ -169,7 +169,7 @@ class Measured:
 def main() -> None:
     options = _options()
     if options.choose_weights:
-        choose_weights([Ours(task, options.model) for task in held_out_tasks(options.data)], options.rerank)
+        choose_weights(options.data, options.model, options.rerank)
         return
     weights = json.loads((MODELS / options.model / "card.json").read_text("utf-8"))["hybrid"]
     tasks = [Ours(task, options.model) for task in dev_tasks(options.data)]
@@ -220,23 +220,28 @@ def rerank_rows(tasks: Sequence[Ours], vector_weight: float, rerank_weight: floa
     return {"chapterverse, hybrid": plain, "chapterverse, hybrid and reader": read}
 
 
-def choose_weights(tasks: Sequence[Ours], rerank: int) -> None:
-    """Print nDCG@10 for each weight, by task and in the mean; then for each weight of the reader, on a sample."""
-    print("| vector weight | mean | " + " | ".join(ours.task.name for ours in tasks) + " |")
-    print("|---" * (len(tasks) + 2) + "|")
+def choose_weights(data: Path, model: str, rerank: int) -> None:
+    """Print nDCG@10 for each weight of the vectors and, on some questions of each task, for each of the reader."""
+    tasks = [Ours(task, model) for task in held_out_tasks(data, embedder_held)]
+    _print_head("vector weight", tasks)
     means = {w: _print_ndcg(w, tasks, [_ranked(ours.fused(w)) for ours in tasks]) for w in VECTOR_WEIGHTS}
     best = max(means, key=means.__getitem__)
-    print(f"\nThe best vector weight is {best}.")
-    if rerank:
-        small = [Ours(ours.task.head(rerank), ours.model) for ours in tasks]
-        fused = [ours.fused(best) for ours in small]
-        reader = Reader()
-        read = [ours.relevance(scores, reader) for ours, scores in zip(small, fused, strict=True)]
-        print("\n| reader weight | mean | " + " | ".join(ours.task.name for ours in tasks) + " |")
-        print("|---" * (len(tasks) + 2) + "|")
-        for weight in RERANK_WEIGHTS:
-            pairs = zip(fused, read, strict=True)
-            _print_ndcg(weight, small, [reranked(head, scores, said, weight) for scores, (head, said) in pairs])
+    print(f"\nThe best vector weight is {best}.\n")
+    if not rerank:
+        return
+    tasks = [Ours(task.head(rerank), model) for task in held_out_tasks(data, reader_held)]
+    reader = Reader()
+    fused = [ours.fused(best) for ours in tasks]
+    read = [ours.relevance(scores, reader) for ours, scores in zip(tasks, fused, strict=True)]
+    _print_head("reader weight", tasks)
+    for weight in RERANK_WEIGHTS:
+        pairs = zip(fused, read, strict=True)
+        _print_ndcg(weight, tasks, [reranked(head, scores, said, weight) for scores, (head, said) in pairs])
+
+
+def _print_head(first: str, tasks: Sequence[Ours]) -> None:
+    print(f"| {first} | mean | " + " | ".join(ours.task.name for ours in tasks) + " |")
+    print("|---" * (len(tasks) + 2) + "|")
 
 
 def _print_ndcg(weight: float, tasks: Sequence[Ours], rankings: Sequence[Places]) -> float:
