@@ -12,14 +12,19 @@ import json
 import random
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from nupunkt import sent_spans
 
-from chapterverse.reading.reader import best_span
-from chapterverse.reading.runtime import Runtime
+from chapterverse.reading.reader import WINDOWS, Reader, best_span
+from chapterverse.reading.runtime import MANIFEST, Runtime
 
 # Questions that people wrote about one passage, without looking for an opinion in it.
 ASKED = {"squad2", "squad11", "shift_new_wiki", "nq", "fairytale", "covidqa"}
@@ -35,7 +40,7 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ROWS = 300
+ROWS = 200
 """Rows taken of each source and label."""
 LOST = 0.005
 """The share of answerable passages that may be passed over on the early look."""
@@ -44,33 +49,67 @@ Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Look:
+    """What the model says of the most promising window of a row, and whether the row's label is yes."""
+
+    label: bool
+    margin: float
+    answer: float
+    support: float
+    early: float
+
+
 def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
-    """Equally many rows of either label from each source."""
+    """Equally many rows of either label from each source; claims made from passages count as one source."""
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
-        if row[label] is not None and row["kind"] != "edited" and row["weight"] >= 0.5:
-            name = row["source"] if row["source"] in sources else "passage" if label == "supported" else ""
+        name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
+        if name and row[label] is not None and row["kind"] != "edited" and row["weight"] >= 0.5:
             groups[name, row[label]].append(row)
     rng, chosen = random.Random(3), []
-    for name in sorted({name for name, _ in groups if name}):
+    for name in sorted({name for name, _ in groups}):
         both = [groups[name, True], groups[name, False]]
-        size = min(ROWS, *map(len, both)) if all(both) else 0
-        chosen += [row for group in both for row in rng.sample(group, size)]
+        chosen += [row for group in both for row in rng.sample(group, min(ROWS, *map(len, both)))]
     return chosen
 
 
-def features(runtime: Runtime, row: Row) -> list[list[float]]:
-    """Margin, answer, support and the early answer logit of each window."""
-    context = row["context"]
-    if row["cut"]:
-        context = context[: row["cut"][0]] + context[row["cut"][1] :]
-    found = []
-    for window in list(runtime.windows(row["query"], context))[:8]:
-        glance = runtime.glance(window)
-        logits = runtime.finish(glance)
-        margin = best_span(logits) - logits.null
-        found.append([margin, logits.answer, logits.support, glance.answer])
-    return found
+def looks(runtime: Runtime, rows: list[Row], label: str) -> Iterator[Look]:
+    for row in rows:
+        context = row["context"]
+        if row["cut"]:
+            context = context[: row["cut"][0]] + context[row["cut"][1] :]
+        found = []
+        for window in islice(runtime.windows(row["query"], context), WINDOWS):
+            glance = runtime.glance(window)
+            logits = runtime.finish(glance)
+            margin = best_span(logits) - logits.null
+            found.append(Look(row[label], margin, logits.answer, logits.support, glance.answer))
+        if found:
+            yield max(found, key=lambda look: look.support if label == "supported" else look.margin + look.answer)
+
+
+def citing_threshold(reader: Reader, rows: list[Row]) -> float:
+    """The evidence from which a sentence is worth citing: best F1 where an answer covers several sentences."""
+    scores, gold = [], []
+    for row in rows:
+        if row["answer"] is None or row["kind"] != "question" or len(row["context"]) > 3000:
+            continue
+        first, last = row["answer"]
+        ends = [end for _, end in sent_spans(row["context"])]
+        if sum(first < end < last for end in ends) == 0:
+            continue
+        evidence = reader.read(row["query"], [row["context"]])[0].evidence
+        scores.append(np.array([s.score for s in evidence]))
+        gold.append(np.array([s.start < last and s.end > first for s in evidence]))
+    print(f"{len(scores)} answers of several sentences")
+    return max(np.arange(0.05, 0.6, 0.05), key=lambda t: sum(map(partial(sentence_f1, float(t)), scores, gold)))
+
+
+def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
+    cited = scores >= threshold
+    cited[:1] = True
+    return float(2 * (cited & gold).sum() / max(1, cited.sum() + gold.sum()))
 
 
 def fit(x: Floats, y: Floats) -> Floats:
@@ -84,33 +123,32 @@ def fit(x: Floats, y: Floats) -> Floats:
     return w
 
 
-def curve(rows: list[Row], values: list[list[list[float]]], columns: list[int], label: str) -> list[float]:
-    """A curve over `columns` of the most promising window of each row."""
-    best = [max(v, key=lambda f: sum(f[c] for c in columns)) for v in values]
-    x = np.array([[f[c] for c in columns] for f in best])
-    return [round(float(c), 5) for c in fit(x, np.array([float(row[label]) for row in rows]))]
+def curve(seen: list[Look], *names: str) -> list[float]:
+    """A curve over the named logits: a weight for each, and the bias."""
+    x = np.array([[getattr(look, name) for name in names] for look in seen])
+    return [round(float(c), 5) for c in fit(x, np.array([float(look.label) for look in seen]))]
 
 
 def main(held: Path, folder: Path) -> None:
-    with open(held) as lines:
+    with held.open() as lines:
         rows = [json.loads(line) for line in lines]
     runtime = Runtime(folder)
-    asked, claimed = choose(rows, "answerable", ASKED), choose(rows, "supported", CLEAN)
-    on_asked = [features(runtime, row) for row in asked]
-    on_claimed = [features(runtime, row) for row in claimed]
-    early = curve(asked, on_asked, [3], "answerable")
-    answered = [max(f[3] for f in v) for row, v in zip(asked, on_asked, strict=True) if row["answerable"]]
-    skip = 1 / (1 + np.exp(-(early[0] * np.quantile(answered, LOST) + early[1])))
-    path = folder / "reader.json"
-    manifest = json.loads(path.read_text())
+    asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable"))
+    claimed = list(looks(runtime, choose(rows, "supported", CLEAN), "supported"))
+    early = curve(asked, "early")
+    faintest = np.quantile([look.early for look in asked if look.label], LOST)
+    manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
-        "answer": curve(asked, on_asked, [0, 1], "answerable"),
-        "support": curve(claimed, on_claimed, [2], "supported"),
+        "answer": curve(asked, "margin", "answer"),
+        "support": curve(claimed, "support"),
         "early_answer": early,
-        "skip": round(float(skip), 5),
+        "skip": round(float(1 / (1 + np.exp(-(early[0] * faintest + early[1])))), 5),
+        "cite": 0.5,
         "rows": {"questions": len(asked), "claims": len(claimed)},
     }
-    path.write_text(json.dumps(manifest, indent=2) + "\n")
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+    manifest["calibration"]["cite"] = round(float(citing_threshold(Reader(folder), rows)), 2)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))
 
 

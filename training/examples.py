@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from nupunkt import sent_spans
-from sklearn.feature_extraction.text import TfidfVectorizer
-
 from perturb import edit, stand_in
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 Span = tuple[int, int]
 Row = dict[str, object]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-
 from batches import Dataset
 from encoder import CrossEncoder
 
@@ -71,7 +70,7 @@ def _summary(data: Dataset, rows: np.ndarray, values: np.ndarray) -> dict[str, f
             result[f"auroc {name} {label}"] = auroc(table["answerable"][pick], score[pick])
     for name in ("edited", "near", "cut", "stranger", "question"):
         result[f"answered share {name}"] = float((answer[kind == name] > 0).mean()) if (kind == name).any() else -1.0
-    for name in sorted(set(source[table["supported"] >= 0])) + ["all"]:
+    for name in [*sorted(set(source[table["supported"] >= 0])), "all"]:
         pick = (table["supported"] >= 0) & ((source == name) | (name == "all"))
         result[f"support auroc {name}"] = auroc(table["supported"][pick], support[pick])
     return {k: round(v, 4) for k, v in result.items()}

@@ -114,7 +114,7 @@ def _swap_entity(text: str, passage: str, rng: random.Random) -> str | None:
     return None
 
 
-def _swap_antonym(text: str, passage: str, rng: random.Random) -> str | None:
+def _swap_antonym(text: str, _passage: str, rng: random.Random) -> str | None:
     places = [m for m in WORD.finditer(text) if m.group() in OPPOSITE]
     if not places:
         return None
@@ -122,7 +122,7 @@ def _swap_antonym(text: str, passage: str, rng: random.Random) -> str | None:
     return text[: match.start()] + OPPOSITE[match.group()] + text[match.end() :]
 
 
-def _negate(text: str, passage: str, rng: random.Random) -> str | None:
+def _negate(text: str, _passage: str, _rng: random.Random) -> str | None:
     for match in re.finditer(r"\b[a-z]+\b", text):
         if match.group() in NEGATED and not text[match.end() :].startswith((" not", "n't")):
             return text[: match.start()] + NEGATED[match.group()] + text[match.end() :]

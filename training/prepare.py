@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from tokenizers import Encoding, Tokenizer
-
 from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
+from tokenizers import Encoding, Tokenizer
 
 LENGTH, QUERY = 320, 96
 COLUMNS = np.dtype(
@@ -118,7 +117,7 @@ def main(data: Path, tokenizer_file: Path, output: Path) -> None:
         output / "examples.npz", table=table, query_ids=query_ids, query_bounds=query_bounds, context_ids=context_ids,
         context_bounds=context_bounds, kinds=np.array(names["kind"]), sources=np.array(names["source"]),
     )  # fmt: skip
-    with open(output / "held.jsonl", "w") as file:
+    with (output / "held.jsonl").open("w") as file:
         for example in examples:
             if example.held:
                 file.write(json.dumps(vars(example)) + "\n")

@@ -17,11 +17,10 @@ from pathlib import Path
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch import Tensor
-
 from batches import Batch, Dataset
 from encoder import CrossEncoder, Outputs, load, save
 from held import measure
+from torch import Tensor
 
 SHUT = -1e4
 WARM_UP = 0.06

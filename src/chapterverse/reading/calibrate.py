@@ -31,13 +31,15 @@ class Calibration:
     early_answer: Curve
     """Of the early answer logit."""
     skip: float
+    cite: float
+    """The evidence from which a sentence is worth citing."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
         curves = {name: _curve(data[name]) for name in ("answer", "support", "early_answer")}
-        skip = data["skip"]
-        assert isinstance(skip, float)
-        return cls(**curves, skip=skip)
+        skip, cite = data["skip"], data["cite"]
+        assert isinstance(skip, float) and isinstance(cite, float)
+        return cls(**curves, skip=skip, cite=cite)
 
 
 def _curve(values: object) -> Curve:

@@ -42,11 +42,8 @@ class Reading:
     """Where the answer is, best first; empty where the passage was not worth reading to its end."""
     evidence: tuple[AnswerSpan, ...] = ()
     """The sentences that bear on the question, best first."""
-
-    @property
-    def cited(self) -> tuple[AnswerSpan, ...]:
-        """The sentences to quote: the best one, and every other that is more likely evidence than not."""
-        return tuple(s for i, s in enumerate(self.evidence) if i == 0 or s.score >= 0.5)
+    cited: tuple[AnswerSpan, ...] = ()
+    """The part of the evidence to quote: the best sentence, and every other that is strong enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,8 @@ class Reader:
         evidence = _evidence(passage, logits)
         answerable = max(calibration.answer(best_span(one) - one.null, one.answer) for one in logits)
         relevance = max([answerable, *(sentence.score for sentence in evidence[:1])])
-        return Reading(relevance, answerable, _distinct(spans), evidence)
+        cited = evidence[:1] + tuple(s for s in evidence[1:] if s.score >= calibration.cite)
+        return Reading(relevance, answerable, _distinct(spans), evidence, cited)
 
     def _judge(self, passage: str, glances: Sequence[Glance]) -> Support:
         runtime, calibration = self.loaded()
