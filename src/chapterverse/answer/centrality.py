@@ -1,0 +1,57 @@
+"""Centrality: the sentences that stand for a text, and those that say what something is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from chapterverse.answer.questions import content
+
+_SAYS_WHAT = re.compile(
+    r"\s+(?:is|are|was|were|means|denotes|(?:is|are|was|were)\s+(?:called|known\s+as)|refers?\s+to)\s+"
+    r"(?:an?|the|any|one|that|what|when|where)\b"
+)
+_SUBJECT = re.compile(r"(?:(?:An?|The)\s+)?(?P<subject>[^,.;:!?]{2,60}?)" + _SAYS_WHAT.pattern)
+_NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
+_TOO_LIKE = 0.7
+"""Sentences with more in common than this say the same thing."""
+
+
+def defines(sentence: str, subject: str | None) -> bool:
+    """Whether a sentence says what the subject is; or, without one, what anything is that it names."""
+    if subject is None:
+        match = _SUBJECT.match(sentence)
+        return match is not None and not _NO_SUBJECT.match(match.group("subject"))
+    words = r"\s+".join(re.escape(word) for word in subject.split())
+    return re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE) is not None
+
+
+def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> list[int]:
+    """The sentences most like all the others, helped by their weights from 0 to 1; none says another's again."""
+    vectors = _vectors([content(text) for text in texts])
+    likeness = [sum(_dot(one, other) for other in vectors) for one in vectors]
+    top = max(likeness, default=0.0) or 1.0
+    order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n]), n))
+    chosen: list[int] = []
+    for n in order:
+        if len(chosen) < count and all(_dot(vectors[n], vectors[k]) < _TOO_LIKE for k in chosen):
+            chosen.append(n)
+    return chosen
+
+
+def _vectors(bags: Sequence[frozenset[str]]) -> list[dict[str, float]]:
+    """Unit vectors of words, the rarer the heavier."""
+    seen = Counter(word for bag in bags for word in bag)
+    result = []
+    for bag in bags:
+        # Sorted, because the order in which floats are added shows in their last digits.
+        weighed = {word: math.log(1 + len(bags) / seen[word]) for word in sorted(bag)}
+        norm = math.sqrt(sum(weight * weight for weight in weighed.values())) or 1.0
+        result.append({word: weight / norm for word, weight in weighed.items()})
+    return result
+
+
+def _dot(one: dict[str, float], other: dict[str, float]) -> float:
+    return sum(weight * other[word] for word, weight in one.items() if word in other)

@@ -1,0 +1,244 @@
+"""Drafting: an answer written by quoting. No word of it is ours.
+
+The sentence that holds the answer comes first to mind, and brings along what it needs to be understood: the sentence
+that names what it speaks of, the head of its table, the rest of its list. More is quoted only for another part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from chapterverse.answer import centrality, facts
+from chapterverse.answer.fences import Brief, Offered
+from chapterverse.answer.layout import Layout
+from chapterverse.answer.prompts import SOURCE_SELECTION
+from chapterverse.answer.questions import (
+    Part,
+    asks_for_list,
+    asks_for_theme,
+    content,
+    defined_subject,
+    parts,
+    points_at_text,
+)
+from chapterverse.answer.wording import PRONOUNS
+from chapterverse.protocols import Reader
+from chapterverse.types import AnswerSpan, DraftSentence, Reading
+
+Sentences = Callable[[str], Sequence[tuple[int, int]]]
+
+MOST_SENTENCES = 5
+_THEME_SENTENCES = 3
+_DEICTIC_SENTENCES = 2
+_LOOK_BACK = 4
+"""How many sentences before the answer may name what it speaks of."""
+
+
+class Missing(NamedTuple):
+    """A part that no passage answers: as the question words it, and as it can be searched for."""
+
+    part: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """What can be quoted, and what cannot be answered."""
+
+    sentences: tuple[DraftSentence, ...]
+    missing: tuple[Missing, ...] = ()
+
+
+class _Quote(NamedTuple):
+    sheet: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Pick:
+    """The best answer to one part."""
+
+    quotes: tuple[_Quote, ...]
+    span: str
+    chance: float
+
+
+def compose(brief: Brief, reader: Reader, sentences: Sentences, presence: float = 0.5) -> Composed:
+    """Answer by quoting; `presence` is the probability from which a part of the question counts as answered."""
+    return _Composer(brief, reader, sentences).compose(presence)
+
+
+class _Composer:
+    def __init__(self, brief: Brief, reader: Reader, sentences: Sentences) -> None:
+        self._question = brief.question
+        self._passages = brief.passages
+        self._reader = reader
+        self._sheets = [Layout(passage.text, sentences(passage.text)) for passage in brief.passages]
+
+    def compose(self, presence: float) -> Composed:
+        if not self._sheets:
+            return Composed(())
+        selected = all(passage.label == SOURCE_SELECTION for passage in self._passages)
+        if selected and points_at_text(self._question):
+            return self._written(self._definition(None) or self._central(_DEICTIC_SENTENCES))
+        if asks_for_theme(self._question):
+            return self._written(self._central(_THEME_SENTENCES))
+        asked = parts(self._question)
+        if len(asked) > 1:
+            composed = self._part_by_part(asked, presence)
+            if composed.sentences:
+                return composed
+        return self._written(self._pick(self._question).quotes)
+
+    def _part_by_part(self, asked: Sequence[Part], presence: float) -> Composed:
+        quotes: list[_Quote] = []
+        missing: list[Missing] = []
+        subject = ""
+        for part in asked:
+            query = f"{part.asked.rstrip(' ?')} ({subject})?" if part.leans and subject else part.asked
+            pick = self._pick(query)
+            if pick.chance >= presence:
+                quotes += [quote for quote in pick.quotes if quote not in quotes]
+                subject = pick.span if part.wants_name else subject or _named(part.asked)
+            else:
+                missing.append(Missing(part.text, query))
+                subject = subject or _named(part.asked)
+        return self._written(quotes[:MOST_SENTENCES], missing)
+
+    def _pick(self, query: str) -> _Pick:
+        """The best answer, from the passage that most probably holds it and speaks of what is asked about."""
+        readings = self._reader.read(query, [sheet.text for sheet in self._sheets])
+        speaks = [_coverage(query, passage) for passage in self._passages]
+        order = sorted(range(len(readings)), key=lambda n: -readings[n].answerable * (1 + speaks[n]))
+        best = order[0]
+        chance = max(reading.answerable for reading in readings)
+        defined = self._definition(defined_subject(query), order)
+        if defined:
+            return _Pick(defined, "", chance)
+        sheet, span = self._sheets[best], _answer_span(query, self._sheets[best], readings[best])
+        first, last = sheet.covering(span.start, span.end)
+        quotes = list(self._whole(best, first, last, query))
+        if asks_for_list(query):
+            quotes += self._further(best, readings[best], quotes)
+        return _Pick(tuple(quotes), sheet.text[span.start : span.end], chance)
+
+    def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
+        """The sentences with all that they need to be understood."""
+        sheet = self._sheets[n]
+        start, end = sheet.range(first, last)
+        if table := sheet.table_at(start):
+            header = table.header
+            if header is None:
+                n, start, end, header = self._same_row(sheet.text[start:end]) or (n, start, end, None)
+            if header is not None and header != (start, end):
+                yield _Quote(n, *header)
+        elif (around := sheet.list_at(start)) and (asks_for_list(query) or start < around.items):
+            start, end = around.start, around.end
+        else:
+            before = self._antecedent(sheet, first, last, query)
+            if before is not None:
+                yield _Quote(n, *sheet.sentences[before])
+        yield _Quote(n, start, end)
+
+    def _same_row(self, row: str) -> tuple[int, int, int, tuple[int, int]] | None:
+        """The row in another passage that has the head of its table too."""
+        for n, sheet in enumerate(self._sheets):
+            start = sheet.text.find(row)
+            table = sheet.table_at(start) if start >= 0 else None
+            if table and table.header:
+                return n, start, start + len(row), table.header
+        return None
+
+    def _antecedent(self, sheet: Layout, first: int, last: int, query: str) -> int | None:
+        """The sentence before that names what the answer leaves unnamed, where the question names it too."""
+        said = sheet.text[slice(*sheet.range(first, last))]
+        wanted = _names(query) - _folded(said)
+        opens = (said.split() or [""])[0].strip("\"'“”‘’,").lower()
+        earlier = range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
+        for n in earlier:
+            if wanted & _folded(sheet.sentence(n)):
+                return n
+        if opens in PRONOUNS and first > 0:
+            asked = content(query)
+            return next((n for n in earlier if asked & content(sheet.sentence(n))), None)
+        return None
+
+    def _further(self, n: int, reading: Reading, quotes: Sequence[_Quote]) -> Iterator[_Quote]:
+        """Other answers in the same passage, for a question that asks for several."""
+        sheet = self._sheets[n]
+        for span in reading.spans[1:]:
+            quote = _Quote(n, *sheet.range(*sheet.covering(span.start, span.end)))
+            if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
+                yield quote
+
+    def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:
+        """The sentence that says what something is: this subject, or (None, without an order) the first of all."""
+        if subject is None and order is not None:
+            return ()
+        for n in order if order is not None else range(len(self._sheets)):
+            sheet = self._sheets[n]
+            for start, end in sheet.sentences:
+                if centrality.defines(sheet.text[start:end], subject):
+                    return (_Quote(n, start, end),)
+        return ()
+
+    def _central(self, count: int) -> tuple[_Quote, ...]:
+        """The sentences that have most in common with all others and bear on the question, in the book's order."""
+        readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
+        places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
+        weights = [_evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
+        texts = [self._sheets[n].sentence(i) for n, i in places]
+        chosen = centrality.most_central(texts, weights, count)
+        return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in (places[k] for k in sorted(chosen)))
+
+    def _written(self, quotes: Sequence[_Quote], missing: Sequence[Missing] = ()) -> Composed:
+        return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))
+
+    def _sentence(self, quote: _Quote) -> DraftSentence:
+        text = self._sheets[quote.sheet].text[quote.start : quote.end]
+        return DraftSentence(text, (self._passages[quote.sheet].id,), text, "quote")
+
+
+def _answer_span(query: str, sheet: Layout, reading: Reading) -> AnswerSpan:
+    """Where the answer is; by shared words where the reader did not read so far."""
+    found = reading.spans or reading.evidence
+    if found:
+        return found[0]
+    asked = content(query)
+    start, end = max(sheet.sentences, key=lambda s: len(asked & content(sheet.text[s[0] : s[1]])))
+    return AnswerSpan(start, end, 0.0)
+
+
+def _coverage(query: str, passage: Offered) -> float:
+    """The share of the question's names and numbers that a passage or its place mentions."""
+    wanted = _names(query)
+    return len(wanted & _folded(f"{passage.label}\n{passage.text}")) / len(wanted) if wanted else 1.0
+
+
+def _names(text: str) -> set[str]:
+    """Words of names, and numbers as they are written."""
+    words = {word for name in facts.names(text) if not name.opens for word in name.words}
+    return words | {text[number.start : number.end].strip().lower() for number in facts.numbers(text)}
+
+
+def _named(text: str) -> str:
+    return ", ".join(name.text for name in facts.names(text) if not name.opens)
+
+
+def _folded(text: str) -> set[str]:
+    return set(text.lower().replace("’", "'").replace("'s", " ").translate(_PUNCTUATION).split())
+
+
+_PUNCTUATION = str.maketrans(dict.fromkeys(".,;:!?()[]\"'“”‘—|", " "))
+
+
+def _evidence(sentence: tuple[int, int], reading: Reading) -> float:
+    start, end = sentence
+    return max((span.score for span in reading.evidence if span.start < end and span.end > start), default=0.0)
+
+
+def _overlap(one: _Quote, other: _Quote) -> bool:
+    return one.sheet == other.sheet and one.start < other.end and other.start < one.end

@@ -1,0 +1,107 @@
+"""Questions: what kind of answer one asks for, and the parts it has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from chapterverse.answer.wording import FUNCTION_WORDS, PRONOUNS, stem
+
+_ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
+_BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
+_JOINT = re.compile(rf"(?:\s*[,;]\s*|\s+)and\s+(?={_BEFORE}{_ASKING}\b)|(?<=\?)\s+(?=\S)", re.IGNORECASE)
+_OPENS = re.compile(rf"{_BEFORE}({_ASKING})\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+_THEME = re.compile(
+    r"\b(?:main|central|overall|key|general|principal|underlying)\s+"
+    r"(?:themes?|ideas?|points?|messages?|lessons?|arguments?|topics?|subjects?|claims?)\b"
+    r"|\b(?:themes?|gist|summary|overview)\s+of\b|\bsummari[sz]e\b|\bwhat\s+(?:is|are)\b.{1,80}\babout\s*\??$",
+    re.IGNORECASE,
+)
+_DEICTIC = frozenset(
+    """
+    passage text selection selected paragraph section sentence excerpt extract concept idea term thing part quote lines
+    mean means meaning explain explanation describe description summarize summarise summary clarify interpret say says
+    saying said tell point about main central key theme gist simply simple words plain please define definition
+    """.split()
+)
+_DEFINITION = re.compile(
+    r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what\s+(?:is|are|was|were|does|did|do)\s+(?:people\s+mean\s+by\s+"
+    r"|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)(?:\s+(?:mean|means|is|are|was|were))?\s*[?.!]*$",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+_LIST = re.compile(
+    r"\b(?:list|name\s+(?:all|the|two|three|four|five)|what\s+are\s+the|which\s+are\s+the|what\s+were\s+the|steps|both|"
+    r"(?:which|what)\s+(?:two|three|four|five|six|seven)|how\s+do\s+(?:i|you|we|they))\b",
+    re.IGNORECASE,
+)
+_LONGEST_SUBJECT = 4
+"""Words. A longer one is a question about something, not a request for its definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a question: `text` as it stands there, `asked` as it can be understood alone."""
+
+    text: str
+    asked: str
+
+    @property
+    def leans(self) -> bool:
+        """Whether it speaks of something that an earlier part names."""
+        return any(word.lower() in PRONOUNS for word in _WORD.findall(self.asked))
+
+    @property
+    def wants_name(self) -> bool:
+        """Whether its answer is something that a later part may go on about."""
+        opening = _OPENS.match(self.asked)
+        return opening is not None and opening.group(1).lower() in ("who", "whom", "what", "which")
+
+
+def content(text: str) -> frozenset[str]:
+    """The stems of the words that say what a text is about."""
+    return frozenset(stem(word) for word in (w.lower() for w in _WORD.findall(text)) if word not in FUNCTION_WORDS)
+
+
+def parts(question: str) -> list[Part]:
+    """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
+    pieces = [piece.strip() for piece in _JOINT.split(question.strip())]
+    if len(pieces) < 2 or any(len(content(piece)) < 2 for piece in pieces):
+        return [Part(question.strip(), question.strip())]
+    found: list[Part] = []
+    for piece in pieces:
+        found.append(Part(piece, _completed(piece, found[-1].asked if found else "")))
+    return found
+
+
+def _completed(piece: str, before: str) -> str:
+    """`How old was he when A, and when B?`: the second half asks what the first half opens with."""
+    opening = _OPENS.match(piece)
+    if opening and before:
+        inner = re.search(rf"(?<=\s){re.escape(opening.group(0))}\b", before, re.IGNORECASE)
+        if inner:
+            return before[: inner.start()] + piece
+    return piece
+
+
+def asks_for_theme(question: str) -> bool:
+    return _THEME.search(question) is not None
+
+
+def points_at_text(question: str) -> bool:
+    """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
+    words = [word.lower() for word in _WORD.findall(question)]
+    return all(word in _DEICTIC or word in FUNCTION_WORDS for word in words)
+
+
+def asks_for_list(question: str) -> bool:
+    return _LIST.search(question) is not None
+
+
+def defined_subject(question: str) -> str | None:
+    """`foliot` of `What is a foliot?`; None where no definition is asked for."""
+    match = _DEFINITION.match(question.strip())
+    subject = _ARTICLE.sub("", match.group("subject")).strip(" '\"‘’“”") if match else ""
+    return subject if 0 < len(subject.split()) <= _LONGEST_SUBJECT else None

@@ -1,0 +1,141 @@
+"""A server that speaks OpenAI's protocol, in both of its forms, and says what it is told to say."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Said:
+    """What the model says: a text, or calls of a tool; `after` seconds; cut short at `length`."""
+
+    text: str | None = None
+    calls: Sequence[tuple[str, Body]] = ()
+    finish: str = "stop"
+    after: float = 0.0
+
+
+@dataclass
+class Raw:
+    """An answer that is none of the protocol's."""
+
+    status: int
+    body: Any = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+
+
+Reply = Said | Raw
+Script = Sequence[Reply] | Callable[[Body], Reply]
+
+
+def draft_json(*sentences: tuple[str, list[str], str], absent: Sequence[str] = ()) -> str:
+    """A draft in the form that is asked for."""
+    drafted = [{"text": text, "citations": ids, "quote": quote} for text, ids, quote in sentences]
+    return json.dumps({"sentences": drafted, "absent": list(absent)})
+
+
+class ChatServer:
+    """Answers `POST /v1/chat/completions` and `POST /v1/responses` from a script, and keeps what it was sent."""
+
+    def __init__(self, server: HTTPServer, script: Script, key: str | None = None) -> None:
+        self.bodies: list[Body] = []
+        self.keys: list[str | None] = []
+        self.base_url = server.url_for("/v1")
+        self._script = script
+        self._key = key
+        server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(self._chat)
+        server.expect_request("/v1/responses", method="POST").respond_with_handler(self._responses)
+
+    def settle(self) -> None:
+        """Wait until a slow answer that nobody waits for is over: the server does one thing at a time."""
+        httpx2.post(f"{self.base_url}/responses", json={"model": ""}, timeout=10)
+
+    def _chat(self, request: Request) -> Response:
+        return self._answer(request, _completion)
+
+    def _responses(self, request: Request) -> Response:
+        return self._answer(request, _response)
+
+    def _answer(self, request: Request, form: Callable[[Body, Said], Body]) -> Response:
+        body = json.loads(request.data)
+        self.bodies.append(body)
+        key = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        self.keys.append(key)
+        if self._key is not None and key != self._key:
+            return _reply(Raw(401, error("Incorrect API key provided.", "invalid_api_key")))
+        script = self._script
+        if not body["model"]:
+            return _reply(Raw(204))
+        reply = script(body) if callable(script) else script[min(len(self.bodies), len(script)) - 1]
+        if isinstance(reply, Raw):
+            return _reply(reply)
+        time.sleep(reply.after)
+        return _reply(Raw(200, form(body, reply)))
+
+
+def error(message: str, code: str | None = None, param: str | None = None) -> Body:
+    return {"error": {"message": message, "type": "error", "code": code, "param": param}}
+
+
+def _reply(raw: Raw) -> Response:
+    data = raw.body if isinstance(raw.body, str) else json.dumps(raw.body)
+    return Response(data, raw.status, dict(raw.headers), content_type=raw.content_type)
+
+
+def _completion(body: Body, said: Said) -> Body:
+    calls = [
+        {"id": f"call-{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        for n, (name, arguments) in enumerate(said.calls)
+    ]
+    message: Body = {"role": "assistant", "content": said.text}
+    if calls:
+        message["tool_calls"] = calls
+    return {
+        "id": "completion",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else said.finish}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+
+
+def _response(body: Body, said: Said) -> Body:
+    output: list[Body] = [
+        {"type": "function_call", "id": f"fc-{n}", "call_id": f"call-{n}", "name": name, "arguments": json.dumps(args)}
+        for n, (name, args) in enumerate(said.calls)
+    ]
+    if said.text is not None:
+        content = [{"type": "output_text", "text": said.text, "annotations": []}]
+        output.append(
+            {"type": "message", "id": "message", "role": "assistant", "status": "completed", "content": content}
+        )
+    return {
+        "id": "response",
+        "object": "response",
+        "created_at": 0,
+        "model": body["model"],
+        "output": output,
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "status": "completed",
+        "usage": {
+            "input_tokens": 100,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 20,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 120,
+        },
+    }
