@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.validate import Sentences
-from chapterverse.answer.wording import PRONOUNS
 
 _FOLDED = {
     **dict.fromkeys("‘’‚‛′`´", "'"),
@@ -28,7 +27,7 @@ _WORD = re.compile(r"\w+")
 _REFERRING = frozenset("he she it they his her its their this these".split())
 _LEAD = 6
 """How many words may stand before a pronoun that is a sentence's subject ("In the winter of that year it …")."""
-_BACK = 4
+_BACK = 6
 """How many sentences back a pronoun may look for its name."""
 _PREDICATE = re.compile(
     r"\b(?:is|are|was|were|has|had|have|do|does|did|will|would|can|could|may|might|must|shall|should|\w{3,}ed)\b"
@@ -147,8 +146,7 @@ def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tup
         return "", ""
     for back in range(number - 1, max(-1, number - 1 - _BACK), -1):
         earlier = text[slice(*spans[back])]
-        subject = subject_of(earlier)
-        if subject and subject.split()[0].lower() not in PRONOUNS:
+        if not _begins_with_pronoun(earlier) and (subject := subject_of(earlier)):
             return earlier, subject
     return "", ""
 

@@ -175,7 +175,6 @@ _UNITS = {
 _UNIT_OF = {
     form: unit for unit, forms in _UNITS.items() for form in [*forms.split("|")[0].split(), *forms.split("|")[1:]]
 }
-UNIT_WORDS = frozenset(form for form in _UNIT_OF if form.isalpha())
 _UNIT = re.compile(
     rf"(?:\s(?:of\s)?(?:an?|the)\s|[\s-]?)(?P<form>{'|'.join(re.escape(form) for form in sorted(_UNIT_OF, key=len, reverse=True))})(?![\w])",
     re.IGNORECASE,
@@ -193,7 +192,9 @@ _BOUNDS: dict[str, Bound] = {
     "at most": "at most", "up to": "at most", "no more than": "at most", "not more than": "at most",
     "a maximum of": "at most", "as many as": "at most", "as much as": "at most",
 }  # fmt: skip
-_BOUND = re.compile(rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})\s+$", re.IGNORECASE)
+_BOUND = re.compile(
+    rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})(?:\s+an?\s+\w+\s+of)?\s+$", re.IGNORECASE
+)
 _AFTER: dict[str, Bound] = {"or more": "at least", "or so": "about", "or less": "at most", "or fewer": "at most"}
 _BOUND_AFTER = re.compile(rf"(?:\s+\w+)?\s+({'|'.join(_AFTER)})\b", re.IGNORECASE)
 
@@ -208,6 +209,11 @@ def numbers(text: str) -> list[Number]:
         if not any(other.start <= number.start < other.end for other in found.values()):
             found[number.start] = number
     return [_dressed(text, number) for number in found.values()]
+
+
+def unit_of(word: str) -> str:
+    """The unit that a word names, or an empty string."""
+    return _UNIT_OF.get(word, "") if len(word) > 2 else ""
 
 
 def _digits(text: str) -> Iterator[Number]:

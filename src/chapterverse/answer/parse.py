@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from chapterverse.answer.facts import Date, Name, Number, dates, names, negations, numbers
-from chapterverse.answer.wording import BE, COORDINATORS, DETERMINERS, FUNCTION_WORDS, PAST_FORMS, stem
+from chapterverse.answer.wording import AUXILIARIES, BE, COORDINATORS, DETERMINERS, FUNCTION_WORDS, PAST_FORMS, stem
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _BREAK = re.compile(r"[,;:()|“”\"\n–—]|\s-\s|[.!?]\s")
@@ -28,7 +28,7 @@ class Token:
     clause: int
     """Parted by punctuation and conjunctions."""
     part: int
-    """Parted by semicolons, and by conjunctions behind a comma: what can stand as a sentence of its own."""
+    """Parted by colons, semicolons, and by conjunctions behind a comma: what can stand as a sentence of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Term:
     key: str
     token: int
     clause: int
+    part: int
     number: Number | None = None
 
 
@@ -54,6 +55,8 @@ class Sentence:
     denials: tuple[int, ...]
     """The tokens that deny something."""
     words: frozenset[str]
+    free: frozenset[str]
+    """The words that are not part of a number's limit ("more than 10"), nor of a date ("2 May")."""
     named: frozenset[int]
     """The tokens that are part of a name."""
 
@@ -65,6 +68,10 @@ class Sentence:
         before = [t.word for t in self.tokens[max(0, token - 3) : token]]
         after = [t.word for t in self.tokens[token + 1 : token + 3]]
         return bool(BE & set(before)) or "by" in after[:2]
+
+    def predicate(self, token: int) -> bool:
+        """Whether a word is a verb or a form that goes before one."""
+        return self.tokens[token].word in AUXILIARIES or self.verb(token)
 
     def verb(self, token: int) -> bool:
         """Whether a word can be told to be a verb, from its form or its neighbours."""
@@ -97,20 +104,23 @@ def parse(text: str) -> Sentence:
         number = next((n for n in found if n.lead <= token.start < n.tail), None)
         if number is not None:
             if token.end > number.start and not (terms and terms[-1].number is number):
-                terms.append(Term("number", f"#{number.value}", place, token.clause, number))
+                terms.append(Term("number", f"#{number.value}", place, token.clause, token.part, number))
         elif place in named:
-            terms.append(Term("name", stem(token.word), place, token.clause))
+            terms.append(Term("name", stem(token.word), place, token.clause, token.part))
         elif token.word not in FUNCTION_WORDS:
-            terms.append(Term("word", stem(token.word), place, token.clause))
+            terms.append(Term("word", stem(token.word), place, token.clause, token.part))
     denied = set(negations(text))
+    days = dates(text)
+    taken = [(n.lead, n.tail) for n in found] + [(d.start, d.end) for d in days]
     return Sentence(
         text=text,
         tokens=tokens,
         terms=tuple(terms),
-        dates=tuple(dates(text)),
+        dates=tuple(days),
         names=tuple(known),
         denials=tuple(place for place, token in enumerate(tokens) if token.start in denied),
         words=frozenset(token.word for token in tokens),
+        free=frozenset(t.word for t in tokens if not any(start <= t.start < end for start, end in taken)),
         named=frozenset(named),
     )
 
@@ -123,7 +133,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         gap = text[last : match.start()]
         if tokens and (_BREAK.search(gap) or word in _OPENERS):
             clause += 1
-            part += ";" in gap or word in ("while", "whereas") or ("," in gap and word in COORDINATORS)
+            part += ";" in gap or ":" in gap or word in ("while", "whereas") or ("," in gap and word in COORDINATORS)
         possessive = word.endswith("'s") or text[match.end() : match.end() + 1] in ("'", "’")
         word = _CONTRACTED.get(word, word.removesuffix("n't")).removesuffix("'s")
         tokens.append(Token(match.start(), match.end(), word, possessive, clause, part))

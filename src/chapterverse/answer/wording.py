@@ -124,6 +124,28 @@ def _split(line: str, separator: str) -> list[str]:
 
 _SAME = _pairs(_SYNONYMS, " ")
 _OPPOSITE = _pairs(_ANTONYMS, "/")
+_PREFIXES = [
+    tuple(pair.split("/"))
+    for pair in "endo/exo hyper/hypo over/under pre/post im/ex in/ex micro/macro mono/poly up/down inter/intra".split()
+]
+_CLOSED = {
+    stem(word): name
+    for name, words in {
+        "colour": "red orange yellow green blue purple violet pink brown black white grey gray gold silver",
+        "season": "spring summer autumn winter",
+        "time of day": "dawn morning noon midday afternoon evening dusk night midnight",
+        "direction": "north south east west northern southern eastern western left right",
+        "kin": "father mother son daughter brother sister husband wife uncle aunt nephew niece cousin grandfather"
+        " grandmother grandson granddaughter widow widower",
+        "metal": "iron steel copper brass bronze tin lead zinc aluminium nickel",
+    }.items()
+    for word in words.split()
+}
+
+
+def closed_set(word: str) -> str:
+    """The closed set that a stem belongs to, or an empty string."""
+    return _CLOSED.get(word, "")
 
 
 def same(first: str, second: str) -> bool:
@@ -132,8 +154,12 @@ def same(first: str, second: str) -> bool:
 
 
 def opposite(first: str, second: str) -> bool:
-    """Whether two stems mean opposite things, or things of one sort that exclude each other."""
-    return second in _OPPOSITE.get(first, ())
+    """Whether two stems mean opposite things, by themselves or by their prefixes ("endothermic", "exothermic")."""
+    return second in _OPPOSITE.get(first, ()) or any(
+        (first.startswith(one) and second == other + first.removeprefix(one) and len(second) > len(other) + 3)
+        for pair in _PREFIXES
+        for one, other in (pair, pair[::-1])
+    )
 
 
 class Marker(NamedTuple):
@@ -168,7 +194,7 @@ MARKERS = (
     ),
     _marker(
         "likelihood",
-        "probably likely seems seem seemed appears appear appeared apparently suggest suggests suggested indicate",
+        "probably likely tends tend tended seems seem seemed appears appear appeared apparently suggest suggests suggested indicate",
         "kept",
     ),
     _marker(
@@ -178,7 +204,7 @@ MARKERS = (
         "kept",
     ),
     _marker("part", "most many some few several partly majority minority", "kept"),
-    _marker("condition", "if unless provided except whenever otherwise", "kept needed", reach="part"),
+    _marker("condition", "if unless provided except whenever otherwise", "kept", reach="part"),
     _marker(
         "attribution",
         "believes believe believed belief thinks thought claims claim claimed argues argued argue alleged allegedly"
@@ -199,6 +225,7 @@ MARKERS = (
     _marker("many", "many numerous", "needed"),
     _marker("often", "often frequently", "needed", equals="frequency common usually regularly"),
     _marker("speaker", "i we me my us our", "needed"),
+    _marker("former times", "once formerly previously originally initially", "kept"),
     _marker("near miss", "almost nearly hardly scarcely barely", "kept"),
     _marker(
         "cause",

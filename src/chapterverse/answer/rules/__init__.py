@@ -14,8 +14,9 @@ from chapterverse.answer.rules import force, roles, subjects, values
 from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
-    values.numbers, values.dates, subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed,
-    force.opposites, force.denials, force.markers, force.modality, roles.turned, roles.directions,
+    values.numbers, values.dates, values.closed, values.paired, subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed,
+    force.opposites, force.denials, force.markers, force.modality, force.restrictions,
+    roles.turned, roles.flipped, roles.doers, roles.directions, roles.swapped,
 )  # fmt: skip
 
 
@@ -32,4 +33,4 @@ def compare(claim: str, evidence: Sequence[Evidence], passage: str) -> Compariso
     """Hold a claim against its evidence; `passage` serves only to complete a name that the evidence gives in part."""
     case = Case(claim, evidence, passage)
     objections = tuple(objection for rule in _RULES for objection in rule(case))
-    return Comparison(objections, case.new_words(), sum(term.kind == "word" for term in case.claim.terms))
+    return Comparison(objections, case.new_words(), len(case.claim.terms))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import stem
+from chapterverse.answer.wording import AUXILIARIES, DETERMINERS, PREPOSITIONS, stem
 
 _REACH = 12
 """How many words lie between two things that a verb joins, at the most."""
@@ -14,6 +14,7 @@ _SYMMETRIC = frozenset(map(stem, "meet marry join equal resemble match differ un
 _OPPOSED = (("from", "to"), ("before", "after"), ("above", "below"), ("over", "under"), ("until", "since"))
 _DIRECTIONS = (*_OPPOSED, *((other, one) for one, other in _OPPOSED))
 _LEADING = frozenset(word for pair in _OPPOSED for word in pair)
+_LINKS = frozenset("to than from of behind before after over above below under for".split())
 _SKIPPED = frozenset("the a an his her its their".split())
 
 
@@ -58,6 +59,79 @@ def _nearest(term: Term, sentence: Sentence, place: Term) -> Term | None:
 
 def _led_by(sentence: Sentence, verb: int) -> bool:
     return "by" in [t.word for t in sentence.tokens[verb + 1 : verb + _REACH]]
+
+
+def flipped(case: Case) -> Iterator[Objection]:
+    """What a verb is done to must not be what did it: "her father taught her", "she taught her father"."""
+    for sentence in case.sentences:
+        for verb in case.claim.terms:
+            places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
+            if verb.kind != "word" or len(places) != 1 or verb.key in _SYMMETRIC:
+                continue
+            place = places[0]
+            if case.claim.passive(verb.token) or sentence.passive(place.token):
+                continue
+            done = _object(case.claim, verb)
+            doer = next((t for t in sentence.terms if t.part == place.part), None)
+            if done and doer and doer.token < place.token and matches(done, doer) and not _object(sentence, place):
+                yield Objection("roles", f"In the evidence “{case.claim.tokens[done.token].word}” is who acts.")
+                return
+
+
+def _object(sentence: Sentence, verb: Term) -> Term | None:
+    """The thing right behind a verb, with no preposition between."""
+    after = next((t for t in sentence.terms if t.token > verb.token), None)
+    if after is None or after.clause != verb.clause or after.token > verb.token + 3:
+        return None
+    between = {t.word for t in sentence.tokens[verb.token + 1 : after.token]}
+    return None if between - DETERMINERS else after
+
+
+def doers(case: Case) -> Iterator[Objection]:
+    """A name right before a verb is who acts, and the claim must name it too."""
+    for sentence in case.sentences:
+        for verb in case.claim.terms:
+            if verb.kind != "word" or not case.claim.verb(verb.token) or case.claim.passive(verb.token):
+                continue
+            places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
+            if places and all(_acts(case, sentence, place) for place in places):
+                yield Objection("roles", f"In the evidence someone else is who {case.claim.tokens[verb.token].word}.")
+                return
+
+
+def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
+    """Whether a name that the claim does not have stands right before a verb."""
+    before = verb.token - 1
+    while before >= 0 and sentence.tokens[before].word in AUXILIARIES:
+        before -= 1
+    if before not in sentence.named or sentence.passive(verb.token):
+        return False
+    name = next(t for t in sentence.terms if t.token == before)
+    lead = before
+    while lead in sentence.named:
+        lead -= 1
+    led = lead >= 0 and sentence.tokens[lead].word in PREPOSITIONS
+    return not led and not any(matches(t, name) for t in case.claim.terms)
+
+
+def swapped(case: Case) -> Iterator[Objection]:
+    """ "Acid to water" must not become "water to acid"."""
+    for number, sentence in enumerate(case.sentences):
+        links = {
+            (link, left.key, right.key) for link, left, right in _links(sentence) if left.clause in case.used[number]
+        }
+        for link, left, right in _links(case.claim):
+            if (link, right.key, left.key) in links and (link, left.key, right.key) not in links:
+                yield Objection("roles", f"The two sides of “{link}” have changed places.")
+
+
+def _links(sentence: Sentence) -> Iterator[tuple[str, Term, Term]]:
+    for place, token in enumerate(sentence.tokens):
+        if token.word in _LINKS:
+            left = next((t for t in sentence.terms[::-1] if place - 3 <= t.token < place), None)
+            right = next((t for t in sentence.terms if place < t.token <= place + 3), None)
+            if left is not None and right is not None:
+                yield token.word, left, right
 
 
 def directions(case: Case) -> Iterator[Objection]:

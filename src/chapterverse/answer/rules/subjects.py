@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from chapterverse.answer.parse import Sentence, Term, parse
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import AUXILIARIES, COORDINATORS, PREPOSITIONS, PRONOUNS, same, stem
+from chapterverse.answer.wording import COORDINATORS, PREPOSITIONS, PRONOUNS, SUBJECT_PRONOUNS, same, stem
 
 _COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
 """A word that only opens the sentence and ends so is hardly a name."""
@@ -45,12 +45,21 @@ def stitched(case: Case) -> Iterator[Objection]:
     about = {n for term in case.opening for n, _ in case.found(term)}
     about |= {n for term in case.opening for n in case.implied(term)}
     for value in case.claim.terms:
-        if value.kind == "word" or value in case.opening:
-            continue
         homes = {n for n, _ in case.found(value)}
+        if value in case.opening or (value.kind == "word" and not all(_strange(case, n) for n in homes)):
+            continue
+        if value.kind == "word" and any(SUBJECT_PRONOUNS & case.sentences[n].words for n in about):
+            continue  # that sentence may well mean it
         if homes and about and not homes & about and not _has_own_subject(case, value, homes):
             said = case.claim.tokens[value.token].word
-            yield Objection("stitched", f"No sentence of the evidence says {said} of what the claim is about.")
+            yield Objection("stitched", f"No sentence of the evidence says “{said}” of what the claim is about.")
+            return
+
+
+def _strange(case: Case, number: int) -> bool:
+    """Whether a sentence begins with something that the claim does not speak of."""
+    first = case.sentences[number].terms[:1]
+    return bool(first) and not any(matches(term, first[0]) for term in case.claim.terms)
 
 
 def _has_own_subject(case: Case, value: Term, homes: set[int]) -> bool:
@@ -89,7 +98,7 @@ def _oblique(sentence: Sentence, token: int) -> bool:
         if word.clause != place.clause or sentence.verb(back) or word.word in PRONOUNS - {"his", "her", "its", "their"}:
             return False
         if word.word in PREPOSITIONS:
-            return True
+            return sentence.tokens[back - 1].word != "according"
     return False
 
 
@@ -124,7 +133,7 @@ def _parts(sentence: Sentence) -> Iterator[_Part]:
         places = [n for n, token in enumerate(sentence.tokens) if token.part == number]
         terms = tuple(t for t in sentence.terms if t.token in places)
         lead = next((n for n in places if sentence.tokens[n].word not in COORDINATORS), places[0])
-        verb = next((n for n in places if sentence.tokens[n].word in AUXILIARIES or sentence.verb(n)), None)
+        verb = next((n for n in places if sentence.predicate(n)), None)
         if verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS:
             subject = tuple(t for t in terms if t.token < verb)[:2] or subject
         yield _Part(terms, subject)

@@ -1,16 +1,17 @@
-"""Numbers and dates: each must be in the evidence, with its unit and limit, and belong to the same thing."""
+"""Values: numbers, dates and words of closed sets must be in the evidence, and belong to the same thing there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from chapterverse.answer.facts import Number
+from chapterverse.answer.facts import Number, unit_of
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import stem
+from chapterverse.answer.wording import closed_set, stem
 
 _NEAR = 10
-"""How many words a number may stand from the thing that it counts."""
+"""How many words a value may stand from the thing that it is said of."""
 
 
 def numbers(case: Case) -> Iterator[Objection]:
@@ -19,7 +20,7 @@ def numbers(case: Case) -> Iterator[Objection]:
             continue
         said = case.claim.text[term.number.start : term.number.end]
         places = [
-            (n, t) for n, t in case.found(term) if t.number is not None and _same_sort(term.number, t.number, case)
+            (n, t) for n, t in case.found(term) if t.number is not None and _same_form(term.number, t.number, case)
         ]
         if not places:
             if not (term.number.value == 1 and _names_one(case)):
@@ -32,7 +33,7 @@ def numbers(case: Case) -> Iterator[Objection]:
             yield Objection("binding", f"In the evidence {said} belongs to something else.")
 
 
-def _same_sort(claimed: Number, found: Number, case: Case) -> bool:
+def _same_form(claimed: Number, found: Number, case: Case) -> bool:
     """Whether both are ordinals or neither is; in a date it makes no difference."""
     return claimed.ordinal == found.ordinal or any(d.start <= claimed.start < d.end for d in case.claim.dates)
 
@@ -50,41 +51,118 @@ def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> boo
     return claimed.bound == found.bound or (claimed.bound == "about" and not found.bound)
 
 
+def closed(case: Case) -> Iterator[Objection]:
+    """Of words that exclude each other (colours, seasons, kin, units) the claim has only those of its evidence."""
+    known = {stem(t.word) for s in (*case.sentences, *case.subjects) for t in s.tokens}
+    units = {unit_of(t.word) for s in case.sentences for t in s.tokens}
+    units |= {t.number.unit for s in case.sentences for t in s.terms if t.number is not None}
+    for term in case.claim.terms:
+        word = case.claim.tokens[term.token].word
+        if term.kind != "word" or term.key in known:
+            continue
+        if closed_set(term.key) or (unit_of(word) and unit_of(word) not in units):
+            yield Objection("closed_set", f"The evidence does not say “{word}”.")
+    for term in case.claim.terms:
+        places = [(n, t) for n, t in case.found(term) if t.key == term.key]
+        if term.kind == "word" and closed_set(term.key) and places:
+            if not any(_belongs(case, term, n, t) for n, t in places):
+                word = case.claim.tokens[term.token].word
+                yield Objection("binding", f"In the evidence “{word}” belongs to something else.")
+
+
 def _belongs(case: Case, claimed: Term, number: int, found: Term) -> bool:
-    """Whether no other number of the sentence stands closer to what the claim puts this number beside."""
+    """Whether no rival of the value stands closer to what the claim puts it beside."""
     sentence = case.sentences[number]
-    ahead, behind = _neighbours(case.claim, claimed)
-    wanted = [(t, 2) for t in ahead] + [(t, 1) for t in behind]
+    if any(d.start <= sentence.tokens[found.token].start < d.end for d in sentence.dates) and not _year(found):
+        return True  # the day of a date: the date is compared as a whole
+    wanted = _around(case.claim, claimed)
 
-    def closeness(place: Term) -> int:
-        after, before = _neighbours(sentence, place)
-        score = 0
-        for term, weight in wanted:
-            if any(matches(term, t) for t in after):
-                score += weight
-            elif any(matches(term, t) for t in before):
-                score += 1
-        return score
+    def closeness(place: Term) -> float:
+        near = _around(sentence, place)
+        return sum(max((_nearness(a, b) for b in near if matches(a.term, b.term)), default=0.0) for a in wanted)
 
-    rivals = [t for t in sentence.terms if t.number is not None and t.key != found.key]
-    return all(closeness(found) >= closeness(rival) for rival in rivals)
-
-
-def _neighbours(sentence: Sentence, term: Term) -> tuple[list[Term], list[Term]]:
-    """The words after a number and those before it, as far as the next number or semicolon."""
-    at = sentence.terms.index(term)
-    return _run(sentence, term, sentence.terms[at + 1 :]), _run(sentence, term, sentence.terms[:at][::-1])
+    own = [t for t in case.claim.terms if {o.clause for o in sentence.terms if matches(t, o)} == {found.clause}]
+    return all(
+        # A later clause takes its subject and verb from the one before it: "every 500 hours, or every 250 in dust".
+        closeness(found) >= closeness(rival) or (found.clause > rival.clause and set(own) - {claimed})
+        for rival in _rivals(case, claimed, sentence, found)
+    )
 
 
-def _run(sentence: Sentence, term: Term, others: tuple[Term, ...]) -> list[Term]:
-    found: list[Term] = []
-    for other in others:
-        first, last = sorted((sentence.tokens[other.token].start, sentence.tokens[term.token].start))
-        apart = abs(other.token - term.token) > _NEAR or ";" in sentence.text[first:last]
-        if other.number is not None or apart:
-            break
-        found.append(other)
+def _nearness(claimed: _Neighbour, found: _Neighbour) -> float:
+    """How close a neighbour is in claim and evidence; half as much if it has changed sides."""
+    same_side = (claimed.steps > 0) == (found.steps > 0)
+    return (1.0 if same_side else 0.5) / abs(claimed.steps * found.steps)
+
+
+def _rivals(case: Case, claimed: Term, sentence: Sentence, found: Term) -> Iterator[Term]:
+    """Other values of the sentence that could have been meant: years for a year, days for days, a colour for a colour."""
+    counted = _counted(case.claim, claimed)
+    for term in sentence.terms:
+        if term.key == found.key:
+            continue
+        if found.number is None:
+            taken = any(matches(t, term) for t in case.claim.terms)
+            if closed_set(term.key) == closed_set(found.key) and not taken:
+                yield term
+        elif term.number is not None and (_year(term), term.number.ordinal) == (_year(found), found.number.ordinal):
+            others = _counted(sentence, term)
+            dated = any(d.start <= sentence.tokens[term.token].start < d.end for d in sentence.dates)
+            if (_year(term) or not dated) and (not counted or not others or counted & others):
+                yield term
+
+
+def _counted(sentence: Sentence, term: Term) -> set[str]:
+    """What a number counts: its unit, or the words right behind it."""
+    if term.number is None or term.number.unit:
+        return {term.number.unit} if term.number is not None else set()
+    behind = (t for t in sentence.terms if term.token < t.token <= term.token + 3)
+    return {t.key for t in behind if t.clause == term.clause and t.number is None}
+
+
+def _year(term: Term) -> bool:
+    number = term.number
+    return number is not None and not number.unit and not number.ordinal and 1000 <= number.value <= 2100
+
+
+class _Neighbour(NamedTuple):
+    """A term near a value, and how many words behind it."""
+
+    term: Term
+    steps: int
+
+
+def _around(sentence: Sentence, value: Term) -> list[_Neighbour]:
+    """The terms near a value in its part of the sentence, on either side as far as the next number."""
+    found: list[_Neighbour] = []
+    others = [t for t in sentence.terms if t.part == value.part]
+    for side in ([t for t in others if t.token > value.token], [t for t in others if t.token < value.token][::-1]):
+        for term in side:
+            steps = term.token - value.token
+            if abs(steps) > _NEAR or (term.number is not None and value.number is not None):
+                break
+            found.append(_Neighbour(term, steps))
     return found
+
+
+def paired(case: Case) -> Iterator[Objection]:
+    """ "Begun in 1311 and finished in 1340" must not become "finished in 1311"."""
+    claimed = {t.key for t in case.claim.terms if t.number is not None}
+    for sentence in case.sentences:
+        valued = {t.clause for t in sentence.terms if t.key in claimed}
+        others = {
+            t.clause for t in sentence.terms if t.number is not None and t.key not in claimed and not t.number.ordinal
+        }
+        for term in case.claim.terms:
+            clauses = {t.clause for t in sentence.terms if matches(term, t)}
+            later = bool(valued and clauses) and min(clauses) > max(valued)
+            if term.kind == "word" and later and clauses <= others and _sole(case, term):
+                word = case.claim.tokens[term.token].word
+                yield Objection("binding", f"The evidence puts “{word}” beside another number.")
+
+
+def _sole(case: Case, term: Term) -> bool:
+    return len({n for n, _ in case.found(term)}) == 1 and term not in case.opening
 
 
 def dates(case: Case) -> Iterator[Objection]:
