@@ -1,8 +1,8 @@
 """Conflicts: two confident answers to one question that cannot both be true, reported with both their places.
 
 Answers are compared as what they are: quantities, dates, names, or a yes against a no. What agrees in other words, what
-speaks of something else, and what merely adds to the other is no conflict; where the words alone do not tell, the
-reader does: one passage must bear out the other's sentence once its answer is exchanged, and not before.
+speaks of something else, and what merely adds to the other is no conflict. The reader says which passages answer the
+question at all, and whether different words mean the same.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ Kind = Literal["number", "date", "name", "polarity"]
 
 @dataclass(frozen=True, slots=True)
 class ConflictSettings:
-    """When an answer is confident enough to contradict another, and how far the reader must tell them apart."""
+    """When an answer is confident enough to contradict another, and when other words say the same."""
 
     answer_threshold: float = 0.5
     same_support: float = 0.5
-    """Above this, one sentence bears out the other as it stands: they agree."""
-    swapped_support: float = 0.0
-    """Below this, one sentence does not bear out the other with the answers exchanged: they are about other things."""
     pairs: int = 12
     """How many pairs of answers are compared, the most confident first."""
 
@@ -78,8 +75,12 @@ def find_conflicts(
     found = []
     for first, second in list(combinations(claims, 2))[: settings.pairs]:
         kind = _difference(question, first, second)
-        if kind and _same_subject(question, first, second) and _confirmed(first, second, reader, settings):
-            found.append(Conflict(kind, first.statement, second.statement))
+        if kind is None or not _same_subject(question, first, second):
+            continue
+        # Values and denials are compared exactly; other words may differ and still mean the same.
+        if kind == "name" and _same_in_other_words(first, second, reader, settings.same_support):
+            continue
+        found.append(Conflict(kind, first.statement, second.statement))
     return found
 
 
@@ -144,6 +145,11 @@ def _claims(
 _POLAR = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had|shall)\b", re.IGNORECASE
 )
+_CLAUSES = re.compile(
+    r"[,;:()—]|\s–\s|\b(?:but|although|though|while|whereas|unless|if|because|since)\b", re.IGNORECASE
+)
+_SHORT = 4
+"""Words. A longer answer explains, and explanations can stand side by side."""
 _OPEN = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
 _ADDITIVE = re.compile(
     r"\b(?:also|too|another|others?|among|includ\w+|besides|as well|both|additional\w*|further|one of|in addition)\b",
@@ -188,12 +194,13 @@ def _adds(question: str, first: _Claim, second: _Claim) -> bool:
     """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
     if asks_for_list(question) or _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
         return True
-    named = bool(names(first.answer)) and bool(names(second.answer))
+    if max(len(first.answer.split()), len(second.answer.split())) > _SHORT:
+        return True
     asked = _OPEN.search(question)
     if not asked:
-        return not named
+        return not (names(first.answer) and names(second.answer))
     following = re.findall(r"[^\W\d_]+", question[asked.end() :].lower())
-    if following[:1] and following[0] in ("is", "was"):
+    if following[:2] in (["is", "the"], ["was", "the"]):
         return False
     return not following or following[0] in FUNCTION_WORDS or following[0].endswith("s")
 
@@ -207,22 +214,31 @@ def _different_words(question: str, first: _Claim, second: _Claim) -> bool:
     return not (_overlap(mine, _stems(second.quote)) or _overlap(yours, _stems(first.quote)))
 
 
-def _affirms(sentence: str, context: set[str]) -> bool:
-    """Whether it denies nothing, or an even number of times; "unsafe" denies where the context speaks of "safe"."""
-    words = (without_negative_prefix(word) for word in re.findall(r"[^\W\d_]+", sentence.lower()))
-    prefixed = sum(1 for word in words if word and stem(word) in context)
-    return (len(negations(sentence)) + prefixed) % 2 == 0
-
-
 def _opposed(question: str, first: str, second: str) -> bool:
-    """Whether one sentence denies what the other affirms, about the same things."""
-    mine, yours = _stems(first), _stems(second)
-    context = mine | yours | _stems(question)
-    polar = _POLAR.match(question) is not None  # "short" against "long" is a no; elsewhere it may be another answer
-    turned = polar and any(opposite(a, b) for a in mine - yours for b in yours - mine)
-    if (_affirms(first, context) != _affirms(second, context)) == turned:
-        return False
-    return len(_overlap(mine, yours)) >= 0.5 * min(len(mine), len(yours))
+    """Whether one sentence denies what the other affirms, in the clauses that speak of what the question asks."""
+    asked = _stems(question)
+    mine, yours = _clause(first, asked), _clause(second, asked)
+    here, there = _stems(mine), _stems(yours)
+    if _POLAR.match(question):
+        same_thing = all(3 * len(_overlap(asked, stems)) >= 2 * len(asked) for stems in (here, there))
+        turned = any(opposite(a, b) for a in here - there for b in there - here)
+    else:  # an answer that is the other one denied, word for word; opposites may be two answers
+        same_thing = 4 * len(_overlap(here, there)) >= 3 * max(len(here), len(there))
+        turned = False
+    context = here | there | asked
+    return same_thing and (_affirms(mine, context) == _affirms(yours, context)) == turned
+
+
+def _clause(sentence: str, asked: set[str]) -> str:
+    """The clause that shares most with the question, the first of equals."""
+    return max(_CLAUSES.split(sentence), key=lambda clause: len(_overlap(asked, _stems(clause))))
+
+
+def _affirms(clause: str, context: set[str]) -> bool:
+    """Whether it denies nothing, or an even number of times; "unsafe" denies where the context speaks of "safe"."""
+    words = (without_negative_prefix(word) for word in re.findall(r"[^\W\d_]+", clause.lower()))
+    prefixed = sum(1 for word in words if word and stem(word) in context)
+    return (len(negations(clause)) + prefixed) % 2 == 0
 
 
 def _same_subject(question: str, first: _Claim, second: _Claim) -> bool:
@@ -283,15 +299,12 @@ def _beside(claim: _Claim) -> Iterator[Value]:
     yield from (value for value in values(claim.quote) if value not in answered)
 
 
-def _confirmed(first: _Claim, second: _Claim, reader: Reader, settings: ConflictSettings) -> bool:
-    """Whether the reader, too, takes each for a statement about the other's subject, and for a different one."""
-    for one, other in ((first, second), (second, first)):
-        swapped = f"{one.quote[: one.start]}{other.answer}{one.quote[one.end :]}"
-        as_it_stands = reader.supports(one.quote, [other.quote])[0].probability
-        exchanged = reader.supports(swapped, [other.quote])[0].probability
-        if as_it_stands > settings.same_support or exchanged < settings.swapped_support:
-            return False
-    return True
+def _same_in_other_words(first: _Claim, second: _Claim, reader: Reader, threshold: float) -> bool:
+    """Whether each sentence bears out the other."""
+    return all(
+        reader.supports(one.quote, [other.quote])[0].probability >= threshold
+        for one, other in ((first, second), (second, first))
+    )
 
 
 def _stems(text: str) -> set[str]:

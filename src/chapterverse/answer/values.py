@@ -78,6 +78,8 @@ _FACTORS = {unit: (dimension, factor) for dimension, units in _DIMENSIONS.items(
 
 _RANGE = re.compile(r"\s*(?:to|[-–—])\s*|\s+and\s+", re.IGNORECASE)
 _WORD = re.compile(r"\s+(?:of\s+)?([^\W\d_]+)")
+_SYMBOL = re.compile(r"\s?([A-Z])\b(?!['’])")
+"""A unit that is a single letter, whatever it measures."""
 _UNIT_AND_PART = re.compile(r"\ban?\s+(?P<unit>\w+)\s+and\s+an?\s+(?P<part>half|quarter)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _WEEKDAYS = "mon tues wednes thurs fri satur sun".split()
@@ -146,11 +148,13 @@ def _value(text: str, number: Number) -> Value:
     if not number.unit and not number.ordinal and value % 1 == 0 and 1000 <= value < 2200 and "," not in written:
         slack = 10 if number.bound == "about" else 0
         return Moment(number.start, end, (int(value) - slack, int(value) + slack))
-    dimension, factor = _FACTORS.get(number.unit, ("", 1))
-    noun = "" if number.unit else _noun(text, number.tail)
+    symbol = None if number.unit else _SYMBOL.match(text, end)
+    unit, end = (symbol[1], symbol.end()) if symbol else (number.unit, end)
+    dimension, factor = _FACTORS.get(unit, ("", 1))
+    noun = "" if unit else _noun(text, number.tail)
     low, high = _interval(value, written, number.bound)
     limit = number.bound if number.bound in ("at least", "at most") else ""
-    return Quantity(number.start, end, low * factor, high * factor, number.unit, dimension, noun, limit)
+    return Quantity(number.start, end, low * factor, high * factor, unit, dimension, noun, limit)
 
 
 def _interval(value: float, written: str, bound: str) -> tuple[float, float]:
