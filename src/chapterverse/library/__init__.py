@@ -6,6 +6,7 @@ This is the only place that joins ingest, index, reading, answer and providers. 
 
 from chapterverse.library.asynchronous import AsyncLibrary, Inspection, SearchResult
 from chapterverse.library.blocking import Library
+from chapterverse.library.embedding import Access
 from chapterverse.library.shelving import Ingestion, SourceSpec
 
-__all__ = ["AsyncLibrary", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]
+__all__ = ["Access", "AsyncLibrary", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]

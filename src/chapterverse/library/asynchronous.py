@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,9 +17,11 @@ from chapterverse.index import lexical
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
 from chapterverse.index.sync import SyncResult, plan_sync, sync_index
-from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look
+from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
+from chapterverse.library.parts import open_reader, open_store
+from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look, truncated
 from chapterverse.library.terms import check_question, index_name, resolve_address, retrieval_defaults, slug
-from chapterverse.protocols import EmbeddingUsage, IndexReader, Store, Vectors
+from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
@@ -58,11 +61,21 @@ class AsyncLibrary:
     """Indexes in one store. Use it as an async context manager."""
 
     def __init__(
-        self, settings: Settings | None = None, store: Store | None = None, embeddings: Embeddings | None = None
+        self,
+        settings: Settings | None = None,
+        store: Store | None = None,
+        embeddings: Embeddings | None = None,
+        reader: Reader | None = None,
     ) -> None:
         self.settings = settings or Settings()
         self.store = store or open_store(self.settings)
         self.embeddings = embeddings or Embeddings()
+        self._reader = reader
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What judges passages; opened when it is first needed, for that takes a while."""
+        return self._reader or open_reader()
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,8 +115,12 @@ class AsyncLibrary:
         target: Target,
         chunking: Chunking,
         ingestion: Ingestion = Ingestion(),
+        retrieval: Mapping[str, Any] | None = None,
     ) -> BuildResult:
-        """Build an index from its sources; one of the same id is replaced when the new one is complete."""
+        """Build an index from its sources; one of the same id is replaced when the new one is complete.
+
+        `retrieval` is how it is searched unless a request says otherwise; None leaves it to the embedding model.
+        """
         offers = await self._look(sources, ingestion)
         target, embed = await self._embedder(target)
         record = IndexRecord(
@@ -113,12 +130,16 @@ class AsyncLibrary:
             created_at=timestamp(),
             updated_at=timestamp(),
             chunking=asdict(chunking),
-            retrieval_defaults=retrieval_defaults(target),
+            retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
             source_config={"sources": [asdict(offer.spec) for offer in offers]},
         )
         failed: list[Notice] = []
-        async with aclosing(cut_files(offers, _fingerprints(offers), chunking, ingestion, failed)) as cut:
-            files = await self._confirmed(cut, target, ingestion)
+        wanted = _fingerprints(offers)
+        async with (
+            aclosing(cut_files(offers, wanted, chunking, ingestion, failed)) as cut,
+            aclosing(truncated(cut, ingestion, failed)) as taken,
+        ):
+            files = await self._confirmed(taken, target, ingestion)
             result = await build_index(
                 self.store, record, files, embed, max_chunks=ingestion.max_chunks, progress=ingestion.on_chunks
             )
@@ -129,15 +150,20 @@ class AsyncLibrary:
         index: str | None = None,
         *,
         dry_run: bool = False,
+        sources: Sequence[SourceSpec] | None = None,
         chunking: Chunking | None = None,
         embedding: str | None = None,
+        access: Access = FROM_ENVIRONMENT,
         ingestion: Ingestion = Ingestion(),
     ) -> SyncResult:
-        """Bring an index into step with its sources: only what changed is read, and only what is new is embedded."""
+        """Bring an index into step with its sources: only what changed is read, and only what is new is embedded.
+
+        `sources`, where given, take the place of those that it has.
+        """
         record = await self.record(index)
-        offers = await self._look(_specs(record), ingestion)
-        wish = self._wish(record, offers, chunking, embedding)
-        return await self._step(wish, offers, _fingerprints(offers), ingestion, dry_run)
+        offers = await self._look(_specs(record) if sources is None else sources, ingestion)
+        wish = self._wish(record, offers, chunking, embedding, access)
+        return await self._step(wish, offers, _fingerprints(offers), ingestion, access, dry_run)
 
     async def _extend(
         self, key: str, source: SourceSpec, embedding: str | None, chunking: Chunking | None, ingestion: Ingestion
@@ -153,10 +179,20 @@ class AsyncLibrary:
         return await self._step(wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
 
     def _wish(
-        self, record: IndexRecord, offers: Sequence[Offer], chunking: Chunking | None, embedding: str | None
+        self,
+        record: IndexRecord,
+        offers: Sequence[Offer],
+        chunking: Chunking | None,
+        embedding: str | None,
+        access: Access = FROM_ENVIRONMENT,
     ) -> IndexRecord:
         """What an index shall become; with another embedding model or chunking it is rebuilt beside the old one."""
-        target = self._target(record, embedding)
+        registry = self.embeddings.registry
+        target = (
+            registry.resolve(embedding, auth=access.auth, options=access.options)
+            if embedding
+            else made_with(registry, record.embedding, access)
+        )
         return replace(
             record,
             embedding=EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions),
@@ -170,9 +206,10 @@ class AsyncLibrary:
         offers: Sequence[Offer],
         offered: Mapping[str, str],
         ingestion: Ingestion,
+        access: Access = FROM_ENVIRONMENT,
         dry_run: bool = False,
     ) -> SyncResult:
-        target, embed = await self._embedder(self._target(wish, None))
+        target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
         plan = await plan_sync(self.store, wish, offered)
         failed: list[Notice] = []
         chunking = Chunking(**wish.chunking)
@@ -197,6 +234,7 @@ class AsyncLibrary:
         settings: Retrieval | None = None,
         where: Filter | None = None,
         scope: QueryScope = FULL_BOOK,
+        access: Access = FROM_ENVIRONMENT,
     ) -> SearchResult:
         """The passages of an index that bear on a query, best first."""
         query = check_question(query)
@@ -204,9 +242,15 @@ class AsyncLibrary:
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
             where = await self._within(reader, where, scope)
-            vector, usage = await self._query_vector(record, query, settings)
+            vector, usage = await self._query_vector(record, query, settings, access)
             found, diagnostics = await retrieve(
-                reader, query, vector=vector, terms=lexical.query_vector(query), settings=settings, where=where
+                reader,
+                query,
+                vector=vector,
+                terms=lexical.query_vector(query),
+                settings=settings,
+                where=where,
+                rerank=self._relevances,
             )
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
@@ -237,6 +281,13 @@ class AsyncLibrary:
         async with await self.store.reader(record.id) as reader:
             return Inspection(record, tuple(await reader.sources()), await reader.stats())
 
+    async def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
+        """The embeddings of chunks, by their ids."""
+        record = await self.record(index)
+        async with await self.store.reader(record.id) as reader:
+            points = reader.points(Filter(chunk_ids=tuple(chunk_ids)))
+            return {point.entry.chunk.id: point.dense async for point in points}
+
     async def remove(self, index: str) -> IndexRecord:
         """Delete an index."""
         record = await self.record(index)
@@ -253,13 +304,6 @@ class AsyncLibrary:
         """Read an index from a file; one of the same id is replaced."""
         return await import_index(self.store, path, slug(index) if index else None)
 
-    def _target(self, record: IndexRecord, embedding: str | None) -> Target:
-        """What a record's queries are embedded with: what it was built with, unless it is to be rebuilt."""
-        if embedding:
-            return self.embeddings.registry.resolve(embedding)
-        made = record.embedding
-        return self.embeddings.registry.resolve(made.provider, made.model, options={"dimensions": made.dimensions})
-
     async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
         if target.dimensions is None:  # only its vectors tell
             probe = await self.embeddings.embed(target, ["How long is a vector?"], "query")
@@ -271,20 +315,23 @@ class AsyncLibrary:
         return target, embed
 
     async def _query_vector(
-        self, record: IndexRecord, query: str, settings: Retrieval
+        self, record: IndexRecord, query: str, settings: Retrieval, access: Access
     ) -> tuple[list[float] | None, EmbeddingUsage]:
         if settings.mode == "lexical":
             return None, EmbeddingUsage()
-        embedded = await self.embeddings.embed(self._target(record, None), [query], "query")
+        target = made_with(self.embeddings.registry, record.embedding, access)
+        embedded = await self.embeddings.embed(target, [query], "query")
         return embedded.vectors[0].tolist(), embedded.usage
+
+    async def _relevances(self, question: str, passages: Sequence[str]) -> list[float]:
+        readings = await asyncio.to_thread(self.reader.read, question, passages)
+        return [reading.relevance for reading in readings]
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         if scope.type == "full-book":
             return where
         outline = [path for source in await reader.sources() for path in source.outline]
-        asked = resolve_scope(scope, outline) or Filter()
-        given = asdict(where) if where else {}
-        return replace(asked, **{key: value for key, value in given.items() if value is not None})
+        return _both(resolve_scope(scope, outline), where)
 
     async def _look(
         self, specs: Sequence[SourceSpec], ingestion: Ingestion, taken: Collection[str] = ()
@@ -309,16 +356,15 @@ class AsyncLibrary:
         return _again(everything)
 
 
-def open_store(settings: Settings) -> Store:
-    """The Qdrant server that is configured, or the engine in this process."""
-    if settings.qdrant_url:
-        from chapterverse.index.server import ServerStore
-
-        key = settings.qdrant_api_key
-        return ServerStore(settings.qdrant_url, key.get_secret_value() if key else None)
-    from chapterverse.index.edge import EdgeStore
-
-    return EdgeStore(settings.home)
+def _both(scope: Filter | None, where: Filter | None) -> Filter | None:
+    """What lies in the scope and passes the filter; a scope only ever names chapters, sections, pages or slides."""
+    if scope is None or where is None:
+        return scope or where
+    given = {key: value for key, value in asdict(where).items() if value is not None}
+    for key, names in asdict(scope).items():
+        if names is not None and key in given:
+            given[key] = tuple(name for name in names if name in given[key])
+    return replace(scope, **given)
 
 
 def _specs(record: IndexRecord) -> list[SourceSpec]:

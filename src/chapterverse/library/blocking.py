@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library.asynchronous import AsyncLibrary, Inspection, SearchResult
+from chapterverse.protocols import Reader
+from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
 from chapterverse.types import IndexRecord
 
@@ -79,9 +81,25 @@ class Library:
         self._loop.run(self._library.close())
         self._loop.close()
 
+    @property
+    def settings(self) -> Settings:
+        return self._library.settings
+
+    @property
+    def embeddings(self) -> Embeddings:
+        return self._library.embeddings
+
+    @property
+    def reader(self) -> Reader:
+        return self._library.reader
+
     def add(self, address: str | Path, **options: Any) -> BuildResult | SyncResult:
         """Index a book or a folder; see `AsyncLibrary.add`."""
         return self._loop.run(self._library.add(address, **options))
+
+    def build(self, *what: Any, **options: Any) -> BuildResult:
+        """Build an index, or replace one; see `AsyncLibrary.build`."""
+        return self._loop.run(self._library.build(*what, **options))
 
     def sync(self, index: str | None = None, **options: Any) -> SyncResult:
         """Bring an index into step with its sources; see `AsyncLibrary.sync`."""
@@ -90,6 +108,14 @@ class Library:
     def search(self, query: str, **options: Any) -> SearchResult:
         """The passages of an index that bear on a query; see `AsyncLibrary.search`."""
         return self._loop.run(self._library.search(query, **options))
+
+    def record(self, index: str | None = None) -> IndexRecord:
+        """The record of the index that is meant; see `AsyncLibrary.record`."""
+        return self._loop.run(self._library.record(index))
+
+    def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
+        """The embeddings of chunks, by their ids."""
+        return self._loop.run(self._library.vectors(chunk_ids, index))
 
     def indexes(self) -> list[IndexRecord]:
         """Every index, by id."""

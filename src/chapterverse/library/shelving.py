@@ -58,13 +58,15 @@ class Ingestion:
     max_files: int | None = None
     max_chunks: int | None = None
     truncate: bool = False
-    """Take the first files where there are too many, and report it, rather than refuse."""
+    """Take the first files and chunks where there are too many, and report it, rather than refuse."""
     skip_failures: bool = True
     """Leave out a file that cannot be read, with a warning, rather than stop."""
     on_file: Callable[[str], None] | None = None
     on_chunks: Callable[[int], None] | None = None
     confirm: Callable[[Preview], bool] | None = None
     """Asked before anything paid is sent; False stops it."""
+    drive_token: str | None = field(default=None, repr=False)
+    """An OAuth token for Google Drive, in place of Google's default credentials."""
 
 
 @dataclass
@@ -80,7 +82,8 @@ class Offer:
 
 def look(spec: SourceSpec, taken: Collection[str], ingestion: Ingestion) -> Offer:
     """List a source and fingerprint its files. Ids that are `taken` by other sources get this one's name in front."""
-    source = open_source(spec.address, spec.options(max_files=ingestion.max_files, truncate=ingestion.truncate))
+    limits: dict[str, Any] = {"max_files": ingestion.max_files, "truncate": ingestion.truncate}
+    source = open_source(spec.address, spec.options(access_token=ingestion.drive_token, **limits))
     offer = Offer(spec, source)
     for item in source.items():
         try:
@@ -148,6 +151,25 @@ async def cut_files(
                     ingestion.on_file(outcome.document.file_id)
         finally:
             await asyncio.to_thread(outcomes.close)
+
+
+async def truncated(
+    files: AsyncGenerator[CutFile, None], ingestion: Ingestion, left_out: list[Notice]
+) -> AsyncGenerator[CutFile, None]:
+    """The files themselves; with `truncate`, as far as `max_chunks` go, and with a notice where they end."""
+    room = ingestion.max_chunks if ingestion.truncate else None
+    async for file in files:
+        if room is None or len(file.chunks) <= room:
+            room = None if room is None else room - len(file.chunks)
+            yield file
+            continue
+        reason = (
+            f"There are more than {ingestion.max_chunks:,} chunks (maxChunks): the rest, from here on, is left out."
+        )
+        left_out.append(Notice(file.document.file_id, file.document.file_name, reason))
+        if room:
+            yield replace(file, chunks=file.chunks[:room], embed_texts=file.embed_texts[:room])
+        return
 
 
 def _next(outcomes: Generator[Outcome, None, None], chunking: Chunking) -> tuple[Outcome, list[Chunk]] | None:

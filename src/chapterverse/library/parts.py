@@ -1,0 +1,25 @@
+"""The parts of a library that nobody has given it, as the settings want them. Each is imported when it is needed."""
+
+from __future__ import annotations
+
+from chapterverse.protocols import Reader, Store
+from chapterverse.settings import Settings
+
+
+def open_store(settings: Settings) -> Store:
+    """The Qdrant server that is configured, or the engine in this process."""
+    if settings.qdrant_url:
+        from chapterverse.index.server import ServerStore
+
+        key = settings.qdrant_api_key
+        return ServerStore(settings.qdrant_url, key.get_secret_value() if key else None)
+    from chapterverse.index.edge import EdgeStore
+
+    return EdgeStore(settings.home)
+
+
+def open_reader() -> Reader:
+    """The reader that is shipped with the package; its model is loaded when it first reads."""
+    from chapterverse.reading import reader
+
+    return reader.Reader()  # type: ignore[return-value]  # its records have the same fields
