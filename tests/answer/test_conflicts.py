@@ -50,6 +50,15 @@ def test_nothing_is_reported_of_different_things(reader: Reader) -> None:
     assert [row["question"] for row in rows if found(reader, row)] == []
 
 
+def test_rates_on_pairs_that_nothing_was_tuned_on(reader: Reader) -> None:
+    reported = {
+        kind: sum(bool(found(reader, row)) for row in pairs("conflicts_held.jsonl", kind))
+        for kind in ("contradicting", "apart")
+    }
+    assert reported["contradicting"] >= 21
+    assert reported["apart"] <= 3
+
+
 def test_both_places_are_named(reader: Reader) -> None:
     row = pairs("conflicts.jsonl", "contradicting")[0]
     (conflict,) = found(reader, row)
