@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from chapterverse.answer.units import UNIT, unit_of
+
 Bound = Literal["", "about", "exactly", "over", "under", "at least", "at most"]
 
 
@@ -114,72 +116,6 @@ _DIGITS = re.compile(
     re.IGNORECASE,
 )
 
-_UNITS = {
-    "%": "% percent percentage|per cent",
-    "£": "£ pound pounds sterling quid gbp",
-    "$": "$ dollar dollars usd",
-    "€": "€ euro euros eur",
-    "¥": "¥ yen jpy",
-    "shilling": "shilling shillings",
-    "penny": "penny pence pennies",
-    "mm": "mm millimetre millimetres millimeter millimeters",
-    "cm": "cm centimetre centimetres centimeter centimeters",
-    "m": "m metre metres meter meters",
-    "km": "km kilometre kilometres kilometer kilometers",
-    "inch": "inch inches",
-    "foot": "foot feet ft",
-    "yard": "yard yards yd",
-    "mile": "mile miles mi",
-    "mg": "mg milligram milligrams milligramme milligrammes",
-    "g": "g gram grams gramme grammes",
-    "kg": "kg kilo kilos kilogram kilograms kilogramme kilogrammes",
-    "tonne": "tonne tonnes ton tons",
-    "ounce": "ounce ounces oz",
-    "lb": "lb lbs",
-    "cwt": "cwt hundredweight hundredweights",
-    "ml": "ml millilitre millilitres milliliter milliliters",
-    "l": "litre litres liter liters",
-    "gallon": "gallon gallons",
-    "hectare": "hectare hectares ha",
-    "acre": "acre acres",
-    "second": "second seconds sec secs",
-    "minute": "minute minutes min mins",
-    "hour": "hour hours hr hrs",
-    "day": "day days",
-    "week": "week weeks",
-    "month": "month months",
-    "year": "year years",
-    "decade": "decade decades",
-    "century": "century centuries",
-    "°C": "°c celsius centigrade|degrees celsius|degree celsius|degrees centigrade|degrees c",
-    "°F": "°f fahrenheit|degrees fahrenheit|degree fahrenheit|degrees f",
-    "°": "° degree degrees",
-    "bar": "bar bars",
-    "volt": "volt volts v",
-    "watt": "watt watts w",
-    "kw": "kw kilowatt kilowatts",
-    "mw": "mw megawatt megawatts",
-    "kwh": "kwh|kilowatt hours|kilowatt-hours",
-    "hz": "hz hertz",
-    "khz": "khz kilohertz",
-    "mhz": "mhz megahertz",
-    "ghz": "ghz gigahertz",
-    "kb": "kb kilobyte kilobytes",
-    "mb": "mb megabyte megabytes",
-    "gb": "gb gigabyte gigabytes",
-    "tb": "tb terabyte terabytes",
-    "ms": "ms millisecond milliseconds",
-    "mph": "mph|miles per hour|miles an hour",
-    "km/h": "km/h kph|kilometres per hour|kilometers per hour|kilometres an hour",
-}
-_UNIT_OF = {
-    form: unit for unit, forms in _UNITS.items() for form in [*forms.split("|")[0].split(), *forms.split("|")[1:]]
-}
-_UNIT = re.compile(
-    rf"(?:\s(?:of\s)?(?:an?|the)\s|[\s-]?)(?P<form>{'|'.join(re.escape(form) for form in sorted(_UNIT_OF, key=len, reverse=True))})(?![\w])",
-    re.IGNORECASE,
-)
-
 _BOUNDS: dict[str, Bound] = {
     "about": "about", "around": "about", "roughly": "about", "approximately": "about", "nearly": "about",
     "almost": "about", "some": "about", "circa": "about", "c.": "about", "ca.": "about", "close to": "about",
@@ -211,11 +147,6 @@ def numbers(text: str) -> list[Number]:
     return [_dressed(text, number) for number in found.values()]
 
 
-def unit_of(word: str) -> str:
-    """The unit that a word names, or an empty string."""
-    return _UNIT_OF.get(word, "") if len(word) > 2 else ""
-
-
 def _digits(text: str) -> Iterator[Number]:
     for match in _DIGITS.finditer(text):
         value = Fraction(match["whole"].replace(",", "") + (match["point"] or ""))
@@ -229,9 +160,9 @@ def _digits(text: str) -> Iterator[Number]:
         value *= _SCALES.get(scale, _SUFFIXES.get(scale, 1))
         if match["sign"]:
             value = -value
-        unit = _UNIT_OF[match["money"]] if match["money"] else "decade" if match["decade"] else ""
+        beside = unit_of(match["money"]) if match["money"] else "decade" if match["decade"] else ""
         end = match.end() if scale or not match["scale"] else match.start("scale")
-        yield Number(match.start(), len(text[:end].rstrip()), value, unit, bool(match["nth"]))
+        yield Number(match.start(), len(text[:end].rstrip()), value, beside, bool(match["nth"]))
     for match in re.finditer(r"(?<!\d)[½⅓⅔¼¾⅛⅜⅝]", text):
         yield Number(match.start(), match.end(), Fraction(*_SIGNS[match[0]]))
 
@@ -285,10 +216,10 @@ def _fractions(text: str) -> Iterator[Number]:
 def _dressed(text: str, number: Number) -> Number:
     """The number with the unit and the bound that stand beside it; a percentage as the fraction it is."""
     value, unit, lead, tail = number.value, number.unit, number.start, number.end
-    if match := _UNIT.match(text, tail):
+    if match := UNIT.match(text, tail):
         form = match["form"].lower()
         if not unit and not (number.ordinal and form != "century"):
-            unit, tail = _UNIT_OF[form], match.end()
+            unit, tail = unit_of(form), match.end()
     if unit == "%":
         value, unit = value / 100, ""
     bound: Bound = ""
@@ -357,9 +288,10 @@ _NO_NAMES = frozenset(
     in on at by to from of with without under over between among during through into onto upon about against above below
     along across behind beyond near despite like unlike within not no never none nobody nothing each every all any some
     most many few several both either neither only also even still just then thus hence therefore however moreover
-    meanwhile instead once twice perhaps maybe is was are were be been being do does did has have had can could may might
-    must shall should will would let yes chapter section page figure table part one two three four five six seven eight
-    nine ten eleven twelve today yesterday tomorrow later earlier now soon such other another next last first second third
+    meanwhile instead once twice perhaps maybe is was are were be been being do does did has have had can could may
+    might must shall should will would let yes chapter section page figure table part one two three four five six seven
+    eight nine ten eleven twelve today yesterday tomorrow later earlier now soon such other another next last first
+    second third
     """.split()
 )
 
@@ -386,12 +318,12 @@ def names(text: str) -> list[Name]:
 NEGATIONS = frozenset(
     """
     not no never none nobody nothing nowhere neither nor cannot without hardly scarcely barely rarely seldom lacks lack
-    lacked lacking absent refused refuses refuse failed fails fail denied denies deny forbidden forbids forbid prohibited
-    prohibits prohibit prevented prevents prevent false untrue
+    lacked lacking absent refused refuses refuse failed fails fail denied denies deny forbidden forbids forbid
+    prohibited prohibits prohibit prevented prevents prevent false untrue
     """.split()
 )
 _NOT_NEGATIVE = re.compile(
-    r"\b(?:not only|no (?:less|fewer|more) than|not (?:less|fewer|more) than|no doubt|not just|not merely|no matter|no\. ?\d)",
+    r"\b(?:not (?:only|just|merely)|(?:no|not) (?:less|fewer|more) than|no doubt|no matter|no\. ?\d)",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|\b\w+n['’]t\b", re.IGNORECASE)

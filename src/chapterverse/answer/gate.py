@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from chapterverse.answer import prompts
@@ -308,7 +309,7 @@ def _aligned(text: str, passages: Sequence[PassageLike], sentences: Sentences) -
 def _windows(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Single sentences and pairs of neighbours, for a claim may merge two."""
     yield from spans
-    for first, second in zip(spans, spans[1:], strict=False):
+    for first, second in pairwise(spans):
         yield first[0], second[1]
 
 

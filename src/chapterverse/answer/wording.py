@@ -63,13 +63,13 @@ _SYNONYMS = """
     allow permit|forbid prohibit ban|use employ utilise utilize|employ staff|help assist|repair mend fix
     repair maintain|live reside dwell|dwell inhabit|house home|shut close|stay remain
     keep retain|pay spend|cost price|carry transport convey|throw discard|replace change swap
-    say state|tell inform|speak talk|ask request|answer reply respond|think believe belief opinion|argue contend maintain
-    guess suppose|frequency often|feed eat|author writer|die death|birth bear born|marry wed|child kid|son boy
-    daughter girl|teach instruct|learn study|write compose|letter note|rest remainder|whole entire|yearly annual year
+    say state|tell inform|speak talk|ask request|answer reply respond|think believe belief opinion
+    argue contend maintain|guess suppose|frequency often|feed eat|author writer|die death|birth bear born|marry wed|child kid
+    teach instruct|learn study|write compose|letter note|rest remainder|whole entire|yearly annual year
     daily day|weekly week|monthly month|adult grown-up|illness disease|doctor physician|medicine drug|patient sufferer
     quick fast rapid|fast quickly|slow slowly|usual normal|mainly chiefly mostly|chief main principal primary
     cheap inexpensive|expensive costly dear|rich wealthy|poor needy|end finish|cease stop|leave depart go
-    arrive come reach|give hand grant|give present|fall decline drop decrease|rise increase grow|lower reduce decrease
+    arrive come reach|give grant|give present|fall decline drop decrease|rise increase grow|lower reduce decrease
     raise increase|lie stand locate situate|happen occur|area region|road street|near close|join unite|divide split
     begin launch|choose select pick|collect gather|send dispatch|name call title|sign signature
     follow obey|lead guide|hold contain|include contain comprise|consist comprise|war conflict|king monarch
@@ -84,8 +84,8 @@ _ANTONYMS = """
     older/younger oldest/youngest eldest/youngest increase/decrease rise/fall raise/lower grow/shrink begin/end
     start/stop open/close win/lose buy/sell lend/borrow give/receive give/take teach/learn arrive/leave enter/leave
     accept/reject sign/reject allow/forbid permit/prohibit include/exclude succeed/fail pass/fail love/hate
-    hot/cold warm/cool dry/wet full/empty full/part heavy/light fast/slow quick/slow hard/soft hard/easy strong/weak rich/poor
-    cheap/expensive old/new old/young good/bad best/worst better/worse true/false right/wrong left/right
+    hot/cold warm/cool dry/wet full/empty full/part heavy/light fast/slow quick/slow hard/soft hard/easy strong/weak
+    rich/poor cheap/expensive old/new old/young good/bad best/worst better/worse true/false right/wrong left/right
     north/south east/west inner/outer inside/outside upper/lower public/private male/female man/woman boy/girl
     father/mother son/daughter brother/sister husband/wife king/queen widow/widower uncle/aunt friend/enemy
     live/die birth/death born/died day/night summer/winter spring/autumn morning/evening dawn/dusk brass/steel
@@ -194,7 +194,8 @@ MARKERS = (
     ),
     _marker(
         "likelihood",
-        "probably likely tends tend tended seems seem seemed appears appear appeared apparently suggest suggests suggested indicate",
+        "probably likely tends tend tended seems seem seemed appears appear appeared apparently suggest suggests"
+        " suggested indicate",
         "kept",
     ),
     _marker(

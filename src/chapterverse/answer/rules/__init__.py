@@ -14,10 +14,11 @@ from chapterverse.answer.rules import force, roles, subjects, values
 from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
-    values.numbers, values.dates, values.closed, values.paired, subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed,
-    force.opposites, force.denials, force.markers, force.modality, force.restrictions,
-    roles.turned, roles.flipped, roles.doers, roles.directions, roles.swapped,
-)  # fmt: skip
+    *(values.numbers, values.dates, values.closed, values.paired),
+    *(subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed),
+    *(force.opposites, force.denials, force.markers, force.modality, force.restrictions),
+    *(roles.turned, roles.flipped, roles.doers, roles.directions, roles.swapped),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ class Case:
         return number == self.home or len(mine - main) >= 2
 
     def _used(self, sentence: Sentence) -> frozenset[int]:
-        """Each word of the claim counts for the clause that has most of them; its subject only where nothing else does."""
+        """Each word counts for the clause that has most of them; the claim's subject only where nothing else does."""
         held = {
             clause: sum(
                 any(matches(term, t) for t in sentence.terms if t.clause == clause) for term in self.claim.terms

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from chapterverse.answer.facts import Number, unit_of
+from chapterverse.answer.facts import Number
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
+from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import closed_set, stem
 
 _NEAR = 10
@@ -54,20 +55,25 @@ def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> boo
 def closed(case: Case) -> Iterator[Objection]:
     """Of words that exclude each other (colours, seasons, kin, units) the claim has only those of its evidence."""
     known = {stem(t.word) for s in (*case.sentences, *case.subjects) for t in s.tokens}
-    units = {unit_of(t.word) for s in case.sentences for t in s.tokens}
+    units = {_unit(t.word) for s in case.sentences for t in s.tokens}
     units |= {t.number.unit for s in case.sentences for t in s.terms if t.number is not None}
     for term in case.claim.terms:
         word = case.claim.tokens[term.token].word
         if term.kind != "word" or term.key in known:
             continue
-        if closed_set(term.key) or (unit_of(word) and unit_of(word) not in units):
+        if closed_set(term.key) or (_unit(word) and _unit(word) not in units):
             yield Objection("closed_set", f"The evidence does not say “{word}”.")
     for term in case.claim.terms:
         places = [(n, t) for n, t in case.found(term) if t.key == term.key]
-        if term.kind == "word" and closed_set(term.key) and places:
-            if not any(_belongs(case, term, n, t) for n, t in places):
-                word = case.claim.tokens[term.token].word
-                yield Objection("binding", f"In the evidence “{word}” belongs to something else.")
+        exclusive = term.kind == "word" and closed_set(term.key)
+        if exclusive and places and not any(_belongs(case, term, n, t) for n, t in places):
+            word = case.claim.tokens[term.token].word
+            yield Objection("binding", f"In the evidence “{word}” belongs to something else.")
+
+
+def _unit(word: str) -> str:
+    """The unit that a word is, where it is long enough to be one by itself."""
+    return unit_of(word) if len(word) > 2 else ""
 
 
 def _belongs(case: Case, claimed: Term, number: int, found: Term) -> bool:
@@ -96,7 +102,7 @@ def _nearness(claimed: _Neighbour, found: _Neighbour) -> float:
 
 
 def _rivals(case: Case, claimed: Term, sentence: Sentence, found: Term) -> Iterator[Term]:
-    """Other values of the sentence that could have been meant: years for a year, days for days, a colour for a colour."""
+    """Other values of the sentence that could have been meant: years for a year, a colour for a colour."""
     counted = _counted(case.claim, claimed)
     for term in sentence.terms:
         if term.key == found.key:

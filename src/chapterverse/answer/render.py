@@ -1,0 +1,102 @@
+"""Render: an answer with its sources, as text, Markdown, HTML or JSON."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from chapterverse.answer.cite import describe
+from chapterverse.errors import AstRagValidationError
+from chapterverse.types import Answer, Citation
+
+Source = Citation | Mapping[str, Any] | str
+"""A citation, one of the contracts' source objects, or just its name."""
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+
+
+class _Row(NamedTuple):
+    """What is shown of a source."""
+
+    id: str
+    label: str
+    quote: str
+    url: str
+
+
+def format_response(response: str | Answer, sources: Sequence[Source] | None = None, style: str = "text") -> str:
+    """A response with attribution; an answer brings its own sources."""
+    text = response.text if isinstance(response, Answer) else response
+    if sources is None:
+        sources = response.citations if isinstance(response, Answer) else ()
+    if style not in _STYLES:
+        raise AstRagValidationError(f"style is {style!r}; it must be one of {', '.join(_STYLES)}.")
+    rows = list(dict.fromkeys(_row(number, source) for number, source in enumerate(sources, 1)))
+    return _STYLES[style](text.strip(), rows)
+
+
+def _row(number: int, source: Source) -> _Row:
+    if isinstance(source, str):
+        return _Row(f"S{number}", source, "", "")
+    if isinstance(source, Citation):
+        return _Row(source.id, describe(source), source.quote, _safe(source.source_url))
+    url = source.get("source_url") or source.get("url")
+    title = source.get("source_title") or source.get("title") or source.get("fileName") or url
+    page = source.get("page_label") or source.get("page")
+    parts = [title, source.get("chapter"), source.get("section"), f"page {page}" if page else None]
+    label = ", ".join(str(part) for part in parts if part)
+    quote = source.get("quote") or source.get("content_preview") or source.get("text") or source.get("content") or ""
+    name = source.get("citationId") or source.get("id") or f"S{number}"
+    return _Row(str(name), label or str(name), str(quote), _safe(url))
+
+
+def _safe(url: object) -> str:
+    """An address that may be linked to: a book must not smuggle in a script."""
+    return url if isinstance(url, str) and _LINK.fullmatch(url) else ""
+
+
+def _text(text: str, rows: Sequence[_Row]) -> str:
+    lines = [f"[{row.id}] {row.label}" + (f": “{_line(row.quote)}”" if row.quote else "") for row in rows]
+    return "\n".join([text, "", "Sources:", *lines]) if lines else text
+
+
+def _markdown(text: str, rows: Sequence[_Row]) -> str:
+    lines = []
+    for row in rows:
+        label = _escaped(row.label)
+        lines.append(f"- **{_escaped(row.id)}** " + (f"[{label}](<{row.url}>)" if row.url else label))
+        if row.quote:
+            lines.append(f"  > {_escaped(_line(row.quote))}")
+    body = "  \n".join(_escaped(line) for line in text.splitlines())
+    return "\n".join([body, "", "**Sources**", "", *lines]) if lines else body
+
+
+def _html(text: str, rows: Sequence[_Row]) -> str:
+    body = "<br>".join(html.escape(line) for line in text.splitlines())
+    items = []
+    for row in rows:
+        label = html.escape(row.label)
+        place = f'<a href="{html.escape(row.url)}">{label}</a>' if row.url else label
+        quote = f"<blockquote>{html.escape(row.quote)}</blockquote>" if row.quote else ""
+        items.append(f"<li><strong>{html.escape(row.id)}</strong> {place}{quote}</li>")
+    listed = f"<ul>{''.join(items)}</ul>" if items else ""
+    return f'<div class="answer"><p>{body}</p>{listed}</div>'
+
+
+def _json(text: str, rows: Sequence[_Row]) -> str:
+    return json.dumps({"response": text, "sources": [row._asdict() for row in rows]}, ensure_ascii=False)
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_STYLES = {"text": _text, "markdown": _markdown, "html": _html, "json": _json}
