@@ -35,6 +35,9 @@ _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
 
+_LIST_AHEAD = 2
+"""How many sentences after the answer may lead into the list that was asked for."""
+
 
 class Missing(NamedTuple):
     """A part that no passage answers: as the question words it, and as it can be searched for."""
@@ -102,10 +105,9 @@ class _Composer:
             pick = self._pick(query)
             if pick.chance >= presence:
                 quotes += [quote for quote in pick.quotes if quote not in quotes]
-                subject = pick.span if part.wants_name else subject or _named(part.asked)
             else:
                 missing.append(Missing(part.text, query))
-                subject = subject or _named(part.asked)
+            subject = pick.span if part.wants_name and pick.chance >= presence else subject or part.subject
         return self._written(quotes[:MOST_SENTENCES], missing)
 
     def _pick(self, query: str) -> _Pick:
@@ -135,7 +137,9 @@ class _Composer:
                 n, start, end, header = self._same_row(sheet.text[start:end]) or (n, start, end, None)
             if header is not None and header != (start, end):
                 yield _Quote(n, *header)
-        elif (around := sheet.list_at(start)) and (asks_for_list(query) or start < around.items):
+        elif around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0):
+            if start < around.start:
+                yield _Quote(n, start, min(end, around.start))
             start, end = around.start, around.end
         else:
             before = self._antecedent(sheet, first, last, query)
@@ -222,10 +226,6 @@ def _names(text: str) -> set[str]:
     """Words of names, and numbers as they are written."""
     words = {word for name in facts.names(text) if not name.opens for word in name.words}
     return words | {text[number.start : number.end].strip().lower() for number in facts.numbers(text)}
-
-
-def _named(text: str) -> str:
-    return ", ".join(name.text for name in facts.names(text) if not name.opens)
 
 
 def _folded(text: str) -> set[str]:

@@ -63,12 +63,14 @@ class Layout:
         cut_off = rows[0][0] == 0 and any(character.isdigit() for character in first)
         return Table(None if cut_off else rows[0], rows[-1][1])
 
-    def list_at(self, offset: int) -> List | None:
-        """The list around an offset; its last lead-in sentence belongs to it."""
+    def list_from(self, first: int, ahead: int) -> List | None:
+        """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in."""
+        starts = [start for start, _ in self.sentences[first : first + ahead + 1]]
         for run in self._runs(_is_item):
-            start, items, end = self._lead_in(run[0][0]), run[0][0], run[-1][1]
-            if len(run) > 1 and start <= offset < end:
-                return List(start, items, end)
+            found = List(self._lead_in(run[0][0]), run[0][0], run[-1][1])
+            last = found.end if ahead else found.items
+            if len(run) > 1 and any(found.start <= start < last for start in starts):
+                return found
         return None
 
     @cached_property

@@ -31,19 +31,23 @@ _DEFINITION = re.compile(
     r"|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)(?:\s+(?:mean|means|is|are|was|were))?\s*[?.!]*$",
     re.IGNORECASE,
 )
+_QUOTES = " '\"‘’“”"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _LIST = re.compile(
-    r"\b(?:list|name\s+(?:all|the|two|three|four|five)|what\s+are\s+the|which\s+are\s+the|what\s+were\s+the|steps|both|"
-    r"(?:which|what)\s+(?:two|three|four|five|six|seven)|how\s+do\s+(?:i|you|we|they))\b",
+    r"^(?:please\s+)?(?:list|name|enumerate)\b|\b(?:(?:what|which)\s+(?:are|were)\s+the|steps|both"
+    r"|(?:which|what)\s+(?:two|three|four|five|six|seven)|how\s+(?:do|does|should)\s+(?:i|you|we|they|one))\b",
     re.IGNORECASE,
 )
+_STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
+_SHORTEST_PART = 4
+"""Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood."""
 _LONGEST_SUBJECT = 4
 """Words. A longer one is a question about something, not a request for its definition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a question: `text` as it stands there, `asked` as it can be understood alone."""
+    """A part of a question: `text` as it stands there, `asked` with what it shares with the part before."""
 
     text: str
     asked: str
@@ -51,7 +55,12 @@ class Part:
     @property
     def leans(self) -> bool:
         """Whether it speaks of something that an earlier part names."""
-        return any(word.lower() in PRONOUNS for word in _WORD.findall(self.asked))
+        return any(word.lower() in _STANDS_FOR for word in _WORD.findall(self.asked))
+
+    @property
+    def subject(self) -> str:
+        """The words that say what it is about, in their order."""
+        return " ".join(word for word in _WORD.findall(self.asked) if word.lower() not in FUNCTION_WORDS)
 
     @property
     def wants_name(self) -> bool:
@@ -68,7 +77,7 @@ def content(text: str) -> frozenset[str]:
 def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
     pieces = [piece.strip() for piece in _JOINT.split(question.strip())]
-    if len(pieces) < 2 or any(len(content(piece)) < 2 for piece in pieces):
+    if len(pieces) < 2 or not all(len(piece.split()) >= _SHORTEST_PART and content(piece) for piece in pieces):
         return [Part(question.strip(), question.strip())]
     found: list[Part] = []
     for piece in pieces:
@@ -103,5 +112,5 @@ def asks_for_list(question: str) -> bool:
 def defined_subject(question: str) -> str | None:
     """`foliot` of `What is a foliot?`; None where no definition is asked for."""
     match = _DEFINITION.match(question.strip())
-    subject = _ARTICLE.sub("", match.group("subject")).strip(" '\"‘’“”") if match else ""
+    subject = _ARTICLE.sub("", match.group("subject").strip(_QUOTES)) if match else ""
     return subject if 0 < len(subject.split()) <= _LONGEST_SUBJECT else None

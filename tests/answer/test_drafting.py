@@ -1,0 +1,256 @@
+"""Answers by quoting: what is quoted, what comes with it, and that no word is ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chapterverse.answer.drafting import Composed, compose
+from chapterverse.answer.fences import Brief, Offered
+from chapterverse.answer.questions import asks_for_theme, defined_subject, parts, points_at_text
+from chapterverse.ingest.sentences import split
+from tests.answer.stand_ins import WordReader
+
+SAMPLE = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "sample" / "questions.jsonl").read_text("utf-8").splitlines()
+]
+
+THORNE = (
+    "Silas Thorne came from High Garth, a shepherd's son. He was bound to Ambrose Kell at the age of thirteen."
+    " He served seven years at the bench."
+)
+TABLE = (
+    "The towers differ.\n\n"
+    "Tower | Weight (pounds) | Drop (feet)\nHigh Garth | 180 | 22\nStennet | 310 | 48\n\n"
+    "There is nothing mysterious in this."
+)
+RULES = (
+    "The charter had three articles. I give the sense of them:\n\n"
+    "1. That no clock be sold without a mark.\n2. That every maker mend his clocks.\n3. That brass be weighed.\n\n"
+    "The third was disputed."
+)
+CRUTCH = (
+    "Few visitors notice it. The crutch is the light arm that reaches down behind the pendulum."
+    " A bent crutch makes a clock limp."
+)
+
+
+def answered(question: str, *texts: str, label: str = "book.md") -> Composed:
+    offered = tuple(Offered(f"S{n}", label, text) for n, text in enumerate(texts, 1))
+    return compose(Brief(question, offered), WordReader(), split)
+
+
+def quoted(question: str, *texts: str, label: str = "book.md") -> list[str]:
+    return [sentence.text for sentence in answered(question, *texts, label=label).sentences]
+
+
+class TestOnePart:
+    def test_one_sentence_is_enough(self) -> None:
+        assert quoted("What makes a clock limp?", CRUTCH) == ["A bent crutch makes a clock limp."]
+
+    def test_a_pronoun_brings_the_sentence_that_names_whom_it_means(self) -> None:
+        assert quoted("How many years did Silas Thorne serve at the bench?", THORNE) == [
+            "Silas Thorne came from High Garth, a shepherd's son.",
+            "He served seven years at the bench.",
+        ]
+
+    def test_a_name_that_the_question_has_and_the_answer_lacks_is_brought(self) -> None:
+        text = "The flood of 1744 came at night. Nobody slept. The clock was stopped for eleven days."
+        assert quoted("For how many days was the clock stopped in 1744?", text) == [
+            "The flood of 1744 came at night.",
+            "The clock was stopped for eleven days.",
+        ]
+
+    def test_nothing_is_brought_that_the_question_does_not_speak_of(self) -> None:
+        text = "Rain fell all day. It was cold in the tower."
+        assert quoted("Was the tower cold?", text) == ["It was cold in the tower."]
+
+    def test_of_two_equal_passages_the_one_that_speaks_of_the_question_is_quoted(self) -> None:
+        stairs = "The tower at {} is square. A winding stair of {} steps leads up."
+        composed = answered(
+            "How many steps has the stair of the tower at Tollen?",
+            stairs.format("Nether Garth", 68),
+            stairs.format("Tollen", 86),
+        )
+        assert composed.sentences[-1].text == "A winding stair of 86 steps leads up."
+        assert composed.sentences[-1].citations == ("S2",)
+
+    def test_a_definition_is_the_sentence_that_says_what_it_is(self) -> None:
+        expected = ["The crutch is the light arm that reaches down behind the pendulum."]
+        assert quoted("What is a crutch?", CRUTCH) == expected
+        assert quoted("What does 'the crutch' mean?", CRUTCH) == expected
+        assert quoted("What is meant by crutch?", CRUTCH) == expected
+
+
+class TestTablesAndLists:
+    def test_a_row_comes_with_the_head_of_its_table(self) -> None:
+        head, row = "Tower | Weight (pounds) | Drop (feet)", "Stennet | 310 | 48"
+        assert quoted("Do we know of Stennet?", TABLE) == [head, row]
+
+    def test_a_head_that_one_passage_cut_off_is_taken_from_another(self) -> None:
+        composed = answered("Which tower had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)
+        assert [(one.text, one.citations) for one in composed.sentences] == [
+            ("Tower | Weight (pounds) | Drop (feet)", ("S2",)),
+            ("Stennet | 310 | 48", ("S2",)),
+        ]
+
+    def test_a_list_that_is_asked_for_is_quoted_whole_as_one(self) -> None:
+        whole = RULES[RULES.index("I give") : RULES.index("\n\nThe third")]
+        assert quoted("What are the articles of the charter?", RULES) == ["The charter had three articles.", whole]
+        assert quoted("What is the sense of them?", RULES) == [whole]
+
+    def test_an_item_that_is_asked_for_is_quoted_alone(self) -> None:
+        assert quoted("What must a maker mend?", RULES) == ["2. That every maker mend his clocks."]
+
+
+class TestSeveralParts:
+    def test_each_part_is_answered(self) -> None:
+        question = "What makes a clock limp, and when did Silas Thorne come from High Garth?"
+        assert quoted(question, CRUTCH, THORNE) == [
+            "A bent crutch makes a clock limp.",
+            "Silas Thorne came from High Garth, a shepherd's son.",
+        ]
+
+    def test_a_part_that_is_absent_is_named_as_the_question_words_it(self) -> None:
+        composed = answered("What makes a clock limp? Who painted the weathercock at Tollen?", CRUTCH)
+        assert [one.text for one in composed.sentences] == ["A bent crutch makes a clock limp."]
+        assert [one.part for one in composed.missing] == ["Who painted the weathercock at Tollen?"]
+
+    def test_a_later_part_is_read_with_what_the_first_found(self) -> None:
+        reader = WordReader()
+        brief = Brief(
+            "Who served at the bench, and where was he born?", (Offered("S1", "b", "Innick served at the bench."),)
+        )
+        compose(brief, reader, split)
+        assert reader.questions == ["Who served at the bench", "where was he born (Innick served at the bench.)?"]
+
+    def test_what_is_missing_can_be_searched_for_by_itself(self) -> None:
+        composed = answered("How does a clock limp, and which famous painter at Tollen ever drew it?", CRUTCH)
+        (missing,) = composed.missing
+        assert missing.part == "which famous painter at Tollen ever drew it?"
+        assert missing.query == "which famous painter at Tollen ever drew it (clock limp)?"
+
+    @pytest.mark.parametrize(
+        ("question", "expected"),
+        [
+            ("Who was Kell?", ["Who was Kell?"]),
+            ("Which metals, and in what proportions, did she use?", None),
+            ("Was it salt and pepper?", None),
+            (
+                "Who made the watch, and how many years did he train?",
+                ["Who made the watch", "how many years did he train?"],
+            ),
+            ("Who made it? When did the flood come?", None),
+            ("Who made the watch? When did the flood come?", ["Who made the watch?", "When did the flood come?"]),
+        ],
+    )
+    def test_questions_are_split_where_each_piece_stands_alone(self, question: str, expected: list[str] | None) -> None:
+        assert [part.text for part in parts(question)] == (expected or [question])
+
+    def test_a_shared_beginning_is_shared(self) -> None:
+        first, second = parts("How old was Kell when the clock was mended, and when the Guild was founded?")
+        assert first.asked == "How old was Kell when the clock was mended"
+        assert second.asked == "How old was Kell when the Guild was founded?"
+        assert second.text == "when the Guild was founded?"
+
+    @given(st.text(max_size=200))
+    def test_parts_are_words_of_the_question(self, question: str) -> None:
+        assert all(part.text in question for part in parts(question))
+
+
+class TestThemesAndSelections:
+    CHAPTER = (
+        "A clock is a way of making a fall last.",
+        "The clockmaker lets the weight of the clock fall slowly and evenly. There was a dance in May.",
+        "Whether of lead or of stone, the weight of a clock must be lifted and must fall. My aunt dislikes cheese.",
+    )
+
+    def test_a_theme_is_quoted_from_the_most_central_sentences(self) -> None:
+        said = quoted("What is the main theme of Chapter 3?", *self.CHAPTER)
+        assert 1 <= len(said) <= 3
+        assert "A clock is a way of making a fall last." in said
+        assert not any("cheese" in sentence or "dance" in sentence for sentence in said)
+
+    @pytest.mark.parametrize("question", ["What does this passage mean?", "Explain this concept", "Summarise this."])
+    def test_a_question_about_the_selection_itself_gets_its_definition(self, question: str) -> None:
+        assert quoted(question, CRUTCH, label="selected text") == [
+            "The crutch is the light arm that reaches down behind the pendulum."
+        ]
+
+    def test_without_a_definition_it_gets_what_is_most_central(self) -> None:
+        text = "It rained. The weight of a clock falls. The clock runs while its weight falls slowly. Cheese was sold."
+        said = quoted("What does this passage mean?", text, label="selected text")
+        assert "The clock runs while its weight falls slowly." in said
+        assert not any("Cheese" in sentence for sentence in said)
+
+    def test_other_questions_on_a_selection_are_answered_from_it(self) -> None:
+        assert quoted("What makes a clock limp?", CRUTCH, label="selected text") == [
+            "A bent crutch makes a clock limp."
+        ]
+
+    @pytest.mark.parametrize(
+        ("question", "yes"),
+        [
+            ("What is the main theme of Chapter 3?", True),
+            ("Summarize the second chapter", True),
+            ("What is chapter 5 about?", True),
+            ("Who stole the watch?", False),
+            ("What point did he make at the trial?", False),
+        ],
+    )
+    def test_theme_questions_are_told_from_others(self, question: str, yes: bool) -> None:
+        assert asks_for_theme(question) is yes
+
+    @pytest.mark.parametrize(
+        ("question", "yes"),
+        [("Explain this concept", True), ("What is this about?", True), ("What does this cost?", False)],
+    )
+    def test_questions_that_point_are_told_from_others(self, question: str, yes: bool) -> None:
+        assert points_at_text(question) is yes
+
+    @pytest.mark.parametrize(
+        ("question", "subject"),
+        [
+            ("What is a foliot?", "foliot"),
+            ("What does the book mean by 'the drop'?", "drop"),
+            ("Explain what a timewarden was.", "timewarden"),
+            ("Define maintaining power", "maintaining power"),
+            ("Who was Kell?", None),
+            ("What did Innick ask for an eight-day clock showing the moon?", None),
+        ],
+    )
+    def test_the_subject_of_a_definition(self, question: str, subject: str | None) -> None:
+        assert defined_subject(question) == subject
+
+
+class TestNoWordIsOurs:
+    TEXTS = (THORNE, TABLE, RULES, CRUTCH)
+
+    @pytest.mark.parametrize("record", SAMPLE, ids=lambda record: record["id"])
+    def test_every_sentence_is_a_slice_of_its_passage(self, record: dict[str, str]) -> None:
+        offered = self.TEXTS if record["kind"] != "selection" else (record["selection"],)
+        composed = answered(record["question"], *offered)
+        for sentence in composed.sentences:
+            (number,) = sentence.citations
+            assert sentence.text == sentence.quote
+            assert sentence.text in offered[int(number[1:]) - 1]
+            assert sentence.kind == "quote"
+        assert 1 <= len(composed.sentences) <= 5
+        assert len({sentence.text for sentence in composed.sentences}) == len(composed.sentences)
+        assert all(one.part in record["question"] for one in composed.missing)
+        assert composed == answered(record["question"], *offered)
+
+    def test_no_passages_no_words(self) -> None:
+        assert answered("Who was Kell?") == Composed(())
+
+    @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=300).filter(lambda text: text.strip()))
+    def test_any_question_and_any_passage(self, question: str, text: str) -> None:
+        for sentence in answered(question, text).sentences:
+            assert sentence.text in text
+            assert re.search(r"\S", sentence.text)
