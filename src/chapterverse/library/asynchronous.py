@@ -1,48 +1,31 @@
-"""The library for code that runs in an event loop: this is where the parts are joined and the work is done."""
+"""The library for code that runs in an event loop: what `Indexes` keeps is searched and asked here."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import aclosing
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self
 
+from chapterverse.answer.pipeline import Mind, ask
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, resolve_scope
-from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
 from chapterverse.index import lexical
-from chapterverse.index.archive import export_index, import_index
-from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
-from chapterverse.index.sync import SyncResult, plan_sync, sync_index
+from chapterverse.ingest.sentences import split
+from chapterverse.library.asking import LOCAL, Generation, IndexedBook, QueryVectors, Shelf, drafter
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
-from chapterverse.library.parts import open_reader, open_store
-from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look, truncated
-from chapterverse.library.terms import check_question, index_name, resolve_address, retrieval_defaults, slug
-from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Store, Vectors
-from chapterverse.providers.catalog import Target
-from chapterverse.providers.service import Embeddings
-from chapterverse.settings import Settings
+from chapterverse.library.indexes import Indexes
+from chapterverse.library.parts import open_reader
+from chapterverse.library.terms import check_question, check_selection, context_of
+from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
+from chapterverse.providers.generation import resolve
 from chapterverse.types import (
-    Chunking,
-    EmbeddingModel,
+    Answer,
     Filter,
     IndexRecord,
-    IndexStats,
-    Notice,
-    SourceRecord,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """An index, the files in it and how much they are."""
-
-    record: IndexRecord
-    sources: tuple[SourceRecord, ...]
-    stats: IndexStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,174 +40,22 @@ class SearchResult:
     usage: EmbeddingUsage
 
 
-class AsyncLibrary:
-    """Indexes in one store. Use it as an async context manager."""
+class AsyncLibrary(Indexes):
+    """Indexes in one store that can be searched and asked. Use it as an async context manager."""
 
-    def __init__(
-        self,
-        settings: Settings | None = None,
-        store: Store | None = None,
-        embeddings: Embeddings | None = None,
-        reader: Reader | None = None,
-    ) -> None:
-        self.settings = settings or Settings()
-        self.store = store or open_store(self.settings)
-        self.embeddings = embeddings or Embeddings()
-        self._reader = reader
+    @cached_property
+    def _executor(self) -> ThreadPoolExecutor:
+        """Where models run: as many at once as there are cores, and no more."""
+        return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="chapterverse-model")
+
+    @cached_property
+    def _shelf(self) -> Shelf:
+        return Shelf()
 
     @cached_property
     def reader(self) -> Reader:
         """What judges passages; opened when it is first needed, for that takes a while."""
         return self._reader or open_reader()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Let go of the store and of connections to providers."""
-        await self.embeddings.close()
-        await self.store.close()
-
-    async def add(
-        self,
-        address: str | Path,
-        *,
-        index: str | None = None,
-        embedding: str | None = None,
-        chunking: Chunking | None = None,
-        spec: Mapping[str, Any] | None = None,
-        ingestion: Ingestion = Ingestion(),
-    ) -> BuildResult | SyncResult:
-        """Index a book or a folder: into a new index, or into one that is there, beside the books it has."""
-        source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
-        name = index or self.settings.index or index_name(source.address)
-        key = slug(name)
-        if key in await self.store.indexes():
-            return await self._extend(key, source, embedding, chunking, ingestion)
-        target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
-        return await self.build(key, name, [source], target, chunking or Chunking(), ingestion)
-
-    async def build(
-        self,
-        key: str,
-        name: str,
-        sources: Sequence[SourceSpec],
-        target: Target,
-        chunking: Chunking,
-        ingestion: Ingestion = Ingestion(),
-        retrieval: Mapping[str, Any] | None = None,
-    ) -> BuildResult:
-        """Build an index from its sources; one of the same id is replaced when the new one is complete.
-
-        `retrieval` is how it is searched unless a request says otherwise; None leaves it to the embedding model.
-        """
-        offers = await self._look(sources, ingestion)
-        target, embed = await self._embedder(target)
-        record = IndexRecord(
-            id=key,
-            name=name,
-            embedding=EmbeddingModel(target.provider, target.model, target.dimensions or 0),
-            created_at=timestamp(),
-            updated_at=timestamp(),
-            chunking=asdict(chunking),
-            retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
-            source_config={"sources": [asdict(offer.spec) for offer in offers]},
-        )
-        failed: list[Notice] = []
-        wanted = _fingerprints(offers)
-        async with (
-            aclosing(cut_files(offers, wanted, chunking, ingestion, failed)) as cut,
-            aclosing(truncated(cut, ingestion, failed)) as taken,
-        ):
-            files = await self._confirmed(taken, target, ingestion)
-            result = await build_index(
-                self.store, record, files, embed, max_chunks=ingestion.max_chunks, progress=ingestion.on_chunks
-            )
-        return replace(result, warnings=(*result.warnings, *failed, *_notices(offers)))
-
-    async def sync(
-        self,
-        index: str | None = None,
-        *,
-        dry_run: bool = False,
-        sources: Sequence[SourceSpec] | None = None,
-        chunking: Chunking | None = None,
-        embedding: str | None = None,
-        access: Access = FROM_ENVIRONMENT,
-        ingestion: Ingestion = Ingestion(),
-    ) -> SyncResult:
-        """Bring an index into step with its sources: only what changed is read, and only what is new is embedded.
-
-        `sources`, where given, take the place of those that it has.
-        """
-        record = await self.record(index)
-        offers = await self._look(_specs(record) if sources is None else sources, ingestion)
-        wish = self._wish(record, offers, chunking, embedding, access)
-        return await self._step(wish, offers, _fingerprints(offers), ingestion, access, dry_run)
-
-    async def _extend(
-        self, key: str, source: SourceSpec, embedding: str | None, chunking: Chunking | None, ingestion: Ingestion
-    ) -> SyncResult:
-        """Take one more source into an index; the files of its other sources are not looked at."""
-        record = await self.store.record(key)
-        async with await self.store.reader(key) as reader:
-            held = await reader.sources()
-        elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
-        offer = (await self._look([source], ingestion, set(elsewhere)))[0]
-        others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address != source.address]
-        wish = self._wish(record, [*others, offer], chunking, embedding)
-        return await self._step(wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
-
-    def _wish(
-        self,
-        record: IndexRecord,
-        offers: Sequence[Offer],
-        chunking: Chunking | None,
-        embedding: str | None,
-        access: Access = FROM_ENVIRONMENT,
-    ) -> IndexRecord:
-        """What an index shall become; with another embedding model or chunking it is rebuilt beside the old one."""
-        registry = self.embeddings.registry
-        target = (
-            registry.resolve(embedding, auth=access.auth, options=access.options)
-            if embedding
-            else made_with(registry, record.embedding, access)
-        )
-        return replace(
-            record,
-            embedding=EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions),
-            chunking=asdict(chunking) if chunking else record.chunking,
-            source_config={"sources": [asdict(offer.spec) for offer in offers]},
-        )
-
-    async def _step(
-        self,
-        wish: IndexRecord,
-        offers: Sequence[Offer],
-        offered: Mapping[str, str],
-        ingestion: Ingestion,
-        access: Access = FROM_ENVIRONMENT,
-        dry_run: bool = False,
-    ) -> SyncResult:
-        target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
-        plan = await plan_sync(self.store, wish, offered)
-        failed: list[Notice] = []
-        chunking = Chunking(**wish.chunking)
-        async with aclosing(cut_files(offers, plan.to_cut, chunking, ingestion, failed)) as cut:
-            result = await sync_index(
-                self.store,
-                plan,
-                cut if dry_run else await self._confirmed(cut, target, ingestion),
-                embed,
-                keep_failed=ingestion.skip_failures,
-                dry_run=dry_run,
-                max_chunks=ingestion.max_chunks,
-                progress=ingestion.on_chunks,
-            )
-        return replace(result, warnings=(*result.warnings, *failed, *_notices(offers)))
 
     async def search(
         self,
@@ -254,32 +85,41 @@ class AsyncLibrary:
             )
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
-    async def record(self, index: str | None = None) -> IndexRecord:
-        """The record of the index that is meant: the one named, the configured one, or the only one there is."""
-        there = await self.store.indexes()
-        wanted = index or self.settings.index
-        if wanted:
-            key = wanted if wanted in there else slug(wanted)
-            if key not in there:
-                raise AstRagIndexError(
-                    f"There is no index {wanted!r}. {_listing(there)}", details={"reason": "unknown", "index": wanted}
-                )
-            return await self.store.record(key)
-        if len(there) != 1:
-            raise AstRagIndexError(
-                f"Which index? {_listing(there)}", details={"reason": "unknown", "indexes": list(there)}
-            )
-        return await self.store.record(there[0])
+    async def ask(
+        self,
+        question: str,
+        *,
+        selection: str | None = None,
+        index: str | None = None,
+        settings: Retrieval | None = None,
+        where: Filter | None = None,
+        scope: QueryScope | None = None,
+        history: Sequence[Mapping[str, str]] = (),
+        generation: Generation = LOCAL,
+        access: Access = FROM_ENVIRONMENT,
+    ) -> Answer:
+        """Answer a question from an index, or from a selection alone; what neither says is refused.
 
-    async def indexes(self) -> list[IndexRecord]:
-        """Every index, by id."""
-        return [await self.store.record(key) for key in await self.store.indexes()]
-
-    async def inspect(self, index: str | None = None) -> Inspection:
-        """What an index holds."""
+        Without a `scope`, the question's own words may name one ("… in Chapter 3").
+        """
+        question = check_question(question)
+        mind = self._mind(generation)
+        if selection is not None:
+            return await ask(question, mind, selection=check_selection(selection))
         record = await self.record(index)
         async with await self.store.reader(record.id) as reader:
-            return Inspection(record, tuple(await reader.sources()), await reader.stats())
+            settings = settings or Retrieval(**record.retrieval_defaults)
+            where = await self._within(reader, where, scope or parse_scope(question))
+            embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
+            context = context_of(question, history)
+            book = IndexedBook(reader, embed, settings, where, self._shelf, context)
+            answer = await ask(question, mind, book)
+        return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
+
+    def _mind(self, generation: Generation) -> Mind:
+        service = resolve(generation.model, auth=generation.auth, options=generation.options)
+        draft = drafter(split, self._executor, service, generation.temperature, generation.max_tokens)
+        return Mind(self.reader, split, draft, seconds=generation.seconds, executor=self._executor)
 
     async def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
         """The embeddings of chunks, by their ids."""
@@ -287,32 +127,6 @@ class AsyncLibrary:
         async with await self.store.reader(record.id) as reader:
             points = reader.points(Filter(chunk_ids=tuple(chunk_ids)))
             return {point.entry.chunk.id: point.dense async for point in points}
-
-    async def remove(self, index: str) -> IndexRecord:
-        """Delete an index."""
-        record = await self.record(index)
-        await self.store.delete(record.id)
-        return record
-
-    async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Write an index to one file."""
-        record = await self.record(index)
-        await export_index(self.store, record.id, path)
-        return record
-
-    async def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Read an index from a file; one of the same id is replaced."""
-        return await import_index(self.store, path, slug(index) if index else None)
-
-    async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
-        if target.dimensions is None:  # only its vectors tell
-            probe = await self.embeddings.embed(target, ["How long is a vector?"], "query")
-            target = replace(target, dimensions=probe.vectors.shape[1])
-
-        async def embed(texts: Sequence[str]) -> Vectors:
-            return (await self.embeddings.embed(target, texts, "document")).vectors
-
-        return target, embed
 
     async def _query_vector(
         self, record: IndexRecord, query: str, settings: Retrieval, access: Access
@@ -333,28 +147,6 @@ class AsyncLibrary:
         outline = [path for source in await reader.sources() for path in source.outline]
         return _both(resolve_scope(scope, outline), where)
 
-    async def _look(
-        self, specs: Sequence[SourceSpec], ingestion: Ingestion, taken: Collection[str] = ()
-    ) -> list[Offer]:
-        offers: list[Offer] = []
-        used = set(taken)
-        for spec in specs:
-            offers.append(await asyncio.to_thread(look, spec, used, ingestion))
-            used |= set(_fingerprints(offers[-1:]))
-        return offers
-
-    async def _confirmed(
-        self, files: AsyncGenerator[CutFile, None], target: Target, ingestion: Ingestion
-    ) -> AsyncGenerator[CutFile, None]:
-        """The files themselves; where embedding them costs money, only after whoever pays has said yes."""
-        if ingestion.confirm is None or target.card.price == 0:
-            return files
-        everything = [file async for file in files]
-        preview = await self.embeddings.preview(target, [text for file in everything for text in file.embed_texts])
-        if not ingestion.confirm(preview):
-            raise AstRagValidationError("Stopped before anything paid was sent; nothing was stored.")
-        return _again(everything)
-
 
 def _both(scope: Filter | None, where: Filter | None) -> Filter | None:
     """What lies in the scope and passes the filter; a scope only ever names chapters, sections, pages or slides."""
@@ -365,24 +157,3 @@ def _both(scope: Filter | None, where: Filter | None) -> Filter | None:
         if names is not None and key in given:
             given[key] = tuple(name for name in names if name in given[key])
     return replace(scope, **given)
-
-
-def _specs(record: IndexRecord) -> list[SourceSpec]:
-    return [SourceSpec.from_dict(data) for data in record.source_config.get("sources", [])]
-
-
-def _fingerprints(offers: Sequence[Offer]) -> dict[str, str]:
-    return {index_id(o.spec, file_id): mark for o in offers for file_id, mark in o.fingerprints.items()}
-
-
-def _notices(offers: Sequence[Offer]) -> list[Notice]:
-    return [notice for offer in offers for notice in offer.notices]
-
-
-def _listing(names: Sequence[str]) -> str:
-    return f"There are: {', '.join(names)}." if names else "There are none yet: `chapterverse add BOOK` makes one."
-
-
-async def _again(files: Sequence[CutFile]) -> AsyncGenerator[CutFile, None]:
-    for file in files:
-        yield file

@@ -11,11 +11,12 @@ from typing import Any, Self, TypeVar
 
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
-from chapterverse.library.asynchronous import AsyncLibrary, Inspection, SearchResult
+from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
+from chapterverse.library.indexes import Inspection
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
-from chapterverse.types import IndexRecord
+from chapterverse.types import Answer, IndexRecord
 
 T = TypeVar("T")
 
@@ -108,6 +109,10 @@ class Library:
     def search(self, query: str, **options: Any) -> SearchResult:
         """The passages of an index that bear on a query; see `AsyncLibrary.search`."""
         return self._loop.run(self._library.search(query, **options))
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        """Answer a question from an index, or from a selection alone; see `AsyncLibrary.ask`."""
+        return self._loop.run(self._library.ask(question, **options))
 
     def record(self, index: str | None = None) -> IndexRecord:
         """The record of the index that is meant; see `AsyncLibrary.record`."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chapterverse.answer.questions import parts
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.providers.catalog import Target
 
 MAX_QUESTION = 1000
+MAX_SELECTION = 10_000
 
 
 def resolve_address(address: str | Path) -> str | Path:
@@ -31,6 +34,27 @@ def check_question(question: str) -> str:
             details={"limit": MAX_QUESTION},
         )
     return question.strip()
+
+
+def check_selection(selection: str) -> str:
+    """A selected passage that can be answered from; raises `InvalidQueryError` with what to do instead."""
+    if not isinstance(selection, str) or not selection.strip():
+        raise InvalidQueryError("The selected text is empty. Select a passage, or ask without a selection.")
+    if len(selection) > MAX_SELECTION:
+        raise InvalidQueryError(
+            f"The selected text has {len(selection):,} characters; at most {MAX_SELECTION:,} are read. Select less.",
+            details={"limit": MAX_SELECTION},
+        )
+    return selection
+
+
+def context_of(question: str, history: Sequence[Mapping[str, str]]) -> str:
+    """What a follow-up leans on: the question before it, where it speaks of "it" or "they"; never what was answered."""
+    for turn in history:
+        if turn.get("role") not in ("user", "assistant") or not isinstance(turn.get("content"), str):
+            raise InvalidQueryError("history takes turns with a role, 'user' or 'assistant', and a content.")
+    asked = [turn["content"] for turn in history if turn["role"] == "user"]
+    return asked[-1][:MAX_QUESTION] if asked and parts(question)[0].leans else ""
 
 
 def retrieval_defaults(target: Target) -> dict[str, Any]:

@@ -1,0 +1,155 @@
+"""Asking: an index as the book that a question is put to, and the agent that drafts its answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from chapterverse.answer.pipeline import Drafter, Sentences
+from chapterverse.answer.retrieve import Found, Retrieval, retrieve
+from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
+from chapterverse.index import lexical
+from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
+from chapterverse.providers import generation
+from chapterverse.providers.settings import Auth
+from chapterverse.types import Document, DraftSentence, Entry, Filter, Passage, Reason
+
+_DOCUMENTS = 32
+"""How many documents are kept at hand: every citation is checked against its own."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """Who writes: `local`, or `provider:model`, with its key and bounds."""
+
+    model: str = "local"
+    auth: Auth = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    seconds: float = 5.0
+
+
+LOCAL = Generation()
+
+
+class QueryVectors:
+    """Embeds a query once where several steps in a row need its vector, and counts what that took."""
+
+    def __init__(self, embed: Callable[[str], Awaitable[tuple[list[float] | None, EmbeddingUsage]]]) -> None:
+        self._embed = embed
+        self._last: tuple[str, list[float] | None] | None = None
+        self.usage = EmbeddingUsage()
+
+    async def __call__(self, text: str) -> list[float] | None:
+        if self._last is None or self._last[0] != text:
+            vector, usage = await self._embed(text)
+            self._last = (text, vector)
+            self.usage += usage
+        return self._last[1]
+
+
+class Shelf:
+    """Documents that were looked up lately, by the hash of their bytes."""
+
+    def __init__(self) -> None:
+        self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
+
+    async def document(self, reader: IndexReader, entry: Entry) -> Document:
+        key = (entry.chunk.file_id, entry.sha256)
+        if key not in self._documents:
+            self._documents[key] = await reader.document(entry.chunk.file_id)
+            while len(self._documents) > _DOCUMENTS:
+                self._documents.popitem(last=False)
+        self._documents.move_to_end(key)
+        return self._documents[key]
+
+
+@dataclass
+class IndexedBook:
+    """One generation of an index, within the scope of one question."""
+
+    reader: IndexReader
+    embed: Callable[[str], Awaitable[list[float] | None]]
+    settings: Retrieval
+    where: Filter | None
+    shelf: Shelf
+    context: str = ""
+    """What was said before, where the question leans on it; it steers the search and is never evidence."""
+
+    async def about(self, question: str) -> Verdict:
+        asked = f"{self.context} {question}".strip()
+        profile = self.reader.record.profile
+        vector = await self.embed(asked) if profile else None
+        return judge(profile, asked, lambda text: lexical.query_vector(text).indices, vector)
+
+    async def find(self, query: str) -> tuple[list[Found], Reason | None]:
+        asked = f"{self.context} {query}".strip()
+        found, diagnostics = await retrieve(
+            self.reader,
+            asked,
+            vector=await self.embed(asked),
+            terms=lexical.query_vector(asked),
+            settings=self.settings,
+            where=self.where,
+        )
+        reason: Reason | None = None
+        if not found:
+            reason = "below_threshold" if diagnostics.empty_because == "below_threshold" else "no_matches"
+        return found, reason
+
+    async def chunks(self, limit: int) -> list[Entry]:
+        entries = [point.entry async for point in self.reader.points(self.where)]
+        entries.sort(key=lambda entry: (entry.chunk.file_id, entry.ordinal))
+        step = max(1, -(-len(entries) // limit))
+        return entries[::step]
+
+    async def document(self, entry: Entry) -> Document:
+        return await self.shelf.document(self.reader, entry)
+
+
+async def make_profile(
+    reader: IndexReader, embed_queries: Callable[[Sequence[str]], Awaitable[Vectors]], sentences: Sentences
+) -> dict[str, Any]:
+    """The topic profile of an index, from all that it holds."""
+    builder = ProfileBuilder(lexical.terms)
+    async for point in reader.points():
+        builder.add("\n".join((*point.entry.chunk.sections, point.entry.chunk.text)), point.dense)
+    probes = builder.probes(sentences)
+    return builder.build(await embed_queries(probes))
+
+
+def drafter(
+    sentences: Sentences,
+    executor: Executor | None,
+    service: generation.HostedModelService | None = None,
+    temperature: float = 0.0,
+    max_tokens: int = 1024,
+) -> Drafter:
+    """The agent on the local model, or on a hosted one."""
+
+    async def draft(
+        question: str,
+        passages: Sequence[Passage],
+        *,
+        reader: Reader,
+        search: Callable[[str], Awaitable[list[Passage]]] | None,
+        deadline: float,
+    ) -> tuple[Sequence[DraftSentence], Sequence[Passage], dict[str, Any]]:
+        from chapterverse.answer import agent  # the Agents SDK takes seconds to import
+
+        model = agent.HostedModel(service) if service else agent.LocalModel(reader, sentences, executor)
+        drafted = await agent.draft(
+            question,
+            passages,
+            model=model,
+            deadline=deadline,
+            settings=agent.AgentSettings(temperature=temperature, max_tokens=max_tokens),
+            search=search,
+        )
+        return drafted.sentences, drafted.passages, asdict(drafted.usage)
+
+    return draft
