@@ -60,9 +60,14 @@ PEER_READERS = (
 )
 
 NOT_TRIED = {
-    "docling": "needs models that are downloaded when it first reads",
-    "unstructured[pdf]": "needs torch and models that are downloaded when it first reads",
+    "docling": "not tried: installs torch, and fetches models when it first reads",
+    "unstructured[pdf]": "not tried: installs torch, and fetches models when it first reads",
 }
+
+_BUSY = (
+    "**The machine was busy with other work.** Seconds are several times what they are on an idle one; CPU time and "
+    "ratios say more."
+)
 
 
 @dataclass
@@ -107,7 +112,8 @@ def main() -> None:
     paths = {case.path.name: case.path for case in cases}
     for turn in range(options.rounds):
         for row in rows:
-            if turn == 0 or (row.runs and row.runs[0]["process_seconds"] <= options.patience):
+            patient = row.reader == OURS or (row.runs and row.runs[0]["process_seconds"] <= options.patience)
+            if turn == 0 or patient:
                 _run(row, pythons[row.reader], paths[row.book], options.timeout)
                 print(f"\r{turn + 1}/{options.rounds} {row.book} {row.reader}".ljust(79), end="", file=sys.stderr)
     about = _about(pythons, options)
@@ -124,7 +130,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Reading speed and memory, beside other readers.")
     parser.add_argument("--data", type=Path, help="a folder of books; without it, only the sample book is read")
     parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads each book (3)")
-    parser.add_argument("--patience", type=float, default=20, help="a run longer than this is not repeated (20 s)")
+    parser.add_argument("--patience", type=float, default=20, help="a peer's longer run is not repeated (20 s)")
     parser.add_argument("--timeout", type=float, default=300, help="a run longer than this is ended (300 s)")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="measure Chapterverse alone")
     return parser.parse_args()
@@ -205,6 +211,7 @@ def _about(pythons: dict[str, Path | str], options: argparse.Namespace) -> dict[
         "python": platform.python_version(),
         "load": f"{psutil.getloadavg()[0]:.1f}",
         "rounds": options.rounds,
+        "patience": options.patience,
         "versions": {name: _versions(name, python) for name, python in pythons.items()},
     }
 
@@ -212,12 +219,10 @@ def _about(pythons: dict[str, Path | str], options: argparse.Namespace) -> dict[
 def _versions(name: str, python: Path | str) -> str:
     if isinstance(python, str):
         return python
-    packages = [OURS, "pypdfium2", "nupunkt"] if name == OURS else [package.partition("[")[0] for package in next(
-        peer.packages for peer in PEER_READERS if peer.name == name)]  # fmt: skip
+    packages = {peer.name: peer.packages for peer in PEER_READERS}.get(name, (OURS, "pypdfium2", "nupunkt"))
+    names = [package.partition("[")[0] for package in packages]
     ask = "import importlib.metadata as m, sys; print(', '.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
-    return subprocess.run(
-        [str(python), "-c", ask, *packages], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return subprocess.run([str(python), "-c", ask, *names], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _report(rows: list[Row], about: dict[str, Any]) -> str:
@@ -225,7 +230,9 @@ def _report(rows: list[Row], about: dict[str, Any]) -> str:
         "# Reading, side by side",
         "",
         f"{about['date']}, commit {about['commit']}. {about['machine']}, Python {about['python']}, "
-        f"load {about['load']} at the end. Median of {about['rounds']} rounds; readers take turns.",
+        f"load {about['load']} at the end. Median of {about['rounds']} rounds; readers take turns, and a peer's run "
+        f"of more than {about['patience']:.0f} s is not repeated.",
+        *(["", _BUSY] if float(about["load"]) > (os.cpu_count() or 1) else []),
         "",
         "`seconds` is the reading alone, without start-up and imports (Chapterverse: with the start of its worker "
         "processes); `times ours` is the ratio of it. `process` is all of it as seen from outside, and `CPU` the "
@@ -265,14 +272,14 @@ def _comparison(rows: list[Row]) -> list[str]:
     ours = next(row for row in rows if row.reader == OURS)
     pages, seconds = ours.value("pages"), ours.value("seconds")
     lines = [f"## {ours.book}", ""]
-    lines += ["| reader | seconds | times ours | pages/s | MB/s | process s | CPU s | peak MB | characters |"]
-    lines += ["|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines += ["| reader | runs | seconds | times ours | pages/s | MB/s | process s | CPU s | peak MB | characters |"]
+    lines += ["|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for row in rows:
         taken = row.value("seconds")
         if taken is None:
             continue
         lines.append(
-            f"| {row.reader} | {taken:.2f} | {f'{taken / seconds:.2f}' if seconds else ''} | "
+            f"| {row.reader} | {len(row.runs)} | {taken:.2f} | {f'{taken / seconds:.2f}' if seconds else ''} | "
             f"{_number(pages / taken if pages else None)} | {row.size_mb / taken:.2f} | "
             f"{row.value('process_seconds'):.2f} | {row.value('cpu_seconds'):.2f} | {_number(row.value('peak_mb'))} | "
             f"{_number(row.value('characters'))} |"
