@@ -22,6 +22,9 @@ _FOLDED = {
     "ﬁ": "fi",
     "ﬂ": "fl",
 }
+_LIST_MARKER = re.compile(r"^(?:\d+|\w)[.)]\s*")
+_STOP = re.compile(r"[a-z]{3,}[.!?][\"”’')\]]*\s+$")
+"""A full stop behind what is hardly an abbreviation, for splitters err."""
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 _WORD = re.compile(r"\w+")
 _REFERRING = frozenset("he she it they his her its their this these".split())
@@ -104,12 +107,14 @@ def units(text: str, sentences: Sentences) -> list[tuple[int, int]]:
 
 
 def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a span begins and ends where sentences do, but for punctuation."""
+    """Whether a span begins and ends where sentences do, but for punctuation and the marker of a list."""
     touched = [(start, end) for start, end in spans if start < span[1] and end > span[0]]
     if not touched:
         return False
     before, after = text[touched[0][0] : span[0]], text[span[1] : touched[-1][1]]
-    return not re.search(r"\w", re.sub(r"^(?:\d+|\w)[.)]\s*", "", before) + after)
+    begins = not re.search(r"\w", _LIST_MARKER.sub("", before)) or _STOP.search(before)
+    ends = not re.search(r"\w", after) or (_STOP.search(text[span[0] : span[1]] + " ") and after[:1].isspace())
+    return bool(begins and ends)
 
 
 def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:

@@ -112,7 +112,7 @@ _HALVES = re.compile(r"\b(?P<whole>\w+)\s+and\s+a\s+(?P<part>half|quarter|third)
 _DIGITS = re.compile(
     r"(?<![\w.])(?P<sign>[-−](?=\d)|minus\s+)?(?:(?P<money>[£$€¥])\s?)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
     r"(?P<over>[/⁄]\d+)?(?P<part>[½⅓⅔¼¾⅛⅜⅝])?(?P<nth>(?:st|nd|rd|th)\b)?(?P<decade>s\b|['’]s\b)?"
-    r"(?:\s?(?P<scale>(?:k|m|bn|tn)\b(?!\.)|(?:hundred|thousand|million|billion|trillion)\b))?",
+    r"(?:\s?(?P<scale>(?:k|m|bn|tn)\b|(?:hundred|thousand|million|billion|trillion)\b))?",
     re.IGNORECASE,
 )
 

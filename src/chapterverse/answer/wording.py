@@ -64,8 +64,8 @@ _SYNONYMS = """
     repair maintain|live reside dwell|dwell inhabit|house home|shut close|stay remain
     keep retain|pay spend|cost price|carry transport convey|throw discard|replace change swap
     say state|tell inform|speak talk|ask request|answer reply respond|think believe belief opinion
-    argue contend maintain|guess suppose|frequency often|feed eat|author writer|die death|birth bear born|marry wed|child kid
-    teach instruct|learn study|write compose|letter note|rest remainder|whole entire|yearly annual year
+    argue contend maintain|guess suppose|frequency often|feed eat|author writer|die death|birth bear born|marry wed
+    child kid|teach instruct|learn study|write compose|letter note|rest remainder|whole entire|yearly annual year
     daily day|weekly week|monthly month|adult grown-up|illness disease|doctor physician|medicine drug|patient sufferer
     quick fast rapid|fast quickly|slow slowly|usual normal|mainly chiefly mostly|chief main principal primary
     cheap inexpensive|expensive costly dear|rich wealthy|poor needy|end finish|cease stop|leave depart go

@@ -1,0 +1,285 @@
+"""The gate: what it lets through, what it takes out, and what it says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check, validate_response
+from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
+from chapterverse.answer.validate import Excerpt
+from chapterverse.errors import AstRagValidationError
+from chapterverse.ingest.sentences import split
+from chapterverse.reading.reader import Reader
+from chapterverse.types import DraftSentence, Support
+from tests.answer.draft_sets import Case, cases
+
+CLOCK = "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell. Ambrose Kell mended it."
+TOWER = "The tower at Stennet is ninety feet high. “It leans,” he wrote—but\nnobody   believed him."
+PASSAGES = [Excerpt("S1", CLOCK), Excerpt("S2", TOWER)]
+
+
+class Trusting:
+    """A reader that believes everything, so that only the rules can object; it keeps what it was asked."""
+
+    def __init__(self, probability: float = 1.0) -> None:
+        self.probability = probability
+        self.asked: list[tuple[str, str]] = []
+
+    def read(self, question: str, passages: Sequence[str]) -> list[object]:
+        raise AssertionError("the gate asks for support alone")
+
+    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
+        self.asked += [(claim, passage) for passage in passages]
+        return [Support(self.probability, 0, len(passage)) for passage in passages]
+
+
+def gate(*drafts: DraftSentence, reader: Trusting | None = None, limits: Limits = DEFAULT, question: str = "") -> Gated:
+    return check(drafts, PASSAGES, reader or Trusting(), split, limits, question)  # type: ignore[arg-type]
+
+
+def statement(text: str, quote: str, *citations: str) -> DraftSentence:
+    return DraftSentence(text, citations or ("S1",), quote)
+
+
+def codes(gated: Gated) -> list[str]:
+    return [issue.code for issue in gated.issues]
+
+
+BOUGHT = statement("Hugh Bellamy bought the clock in 1641.", "The clock was bought by Hugh Bellamy in 1641")
+
+
+# Ids ----------------------------------------------------------------------------------------------------------------
+
+
+def test_ids_that_were_not_offered_disappear_from_the_list_and_from_the_text() -> None:
+    gated = gate(statement("Hugh Bellamy bought the clock in 1641 [S1][S99].", BOUGHT.quote, "S1", "S99"))
+    assert [s.text for s in gated.sentences] == ["Hugh Bellamy bought the clock in 1641."]
+    assert [(i.code, i.citation) for i in gated.issues] == [("unknown_id", "S99")]
+    assert {quote.passage for quote in gated.sentences[0].quotes} == {"S1"}
+
+
+def test_a_sentence_without_any_id_fails() -> None:
+    assert codes(gate(DraftSentence(BOUGHT.text, (), BOUGHT.quote))) == ["uncited"]
+    assert codes(gate(DraftSentence(BOUGHT.text, ("S7",), BOUGHT.quote))) == ["unknown_id", "uncited"]
+
+
+def test_a_mark_in_the_text_cites() -> None:
+    gated = gate(DraftSentence("Hugh Bellamy bought the clock in 1641 [S1].", (), BOUGHT.quote))
+    assert gated.sentences[0].text == "Hugh Bellamy bought the clock in 1641."
+
+
+# Quotes -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_quote_is_found_whatever_its_marks_and_spaces_and_reported_as_the_book_has_it() -> None:
+    quote = '"It leans," he wrote-but nobody believed him.'
+    (passed,) = gate(DraftSentence(quote, ("S2",), quote, "quote")).sentences
+    assert passed.text == "“It leans,” he wrote—but\nnobody   believed him."
+    (located,) = passed.quotes
+    assert TOWER[located.start : located.end] == located.quote == passed.text
+
+
+def test_a_quote_that_is_not_in_the_cited_passage_fails() -> None:
+    assert codes(gate(statement(BOUGHT.text, BOUGHT.quote, "S2"))) == ["quote_not_found"]
+    assert codes(gate(statement(BOUGHT.text, "The clock was sold by Hugh Bellamy in 1641"))) == ["quote_not_found"]
+
+
+def test_a_statement_needs_a_quote() -> None:
+    assert codes(gate(statement(BOUGHT.text, "  "))) == ["no_quote"]
+    assert codes(gate(statement(BOUGHT.text, "…"))) == ["no_quote"]
+
+
+def test_a_quote_may_leave_a_gap() -> None:
+    gated = gate(statement("Ambrose Kell mended the clock.", "The clock was bought by Hugh Bellamy … Kell mended it."))
+    assert [q.quote for q in gated.sentences[0].quotes] == ["The clock was bought by Hugh Bellamy", "Kell mended it."]
+
+
+def test_whole_sentences_need_no_reader_but_parts_do() -> None:
+    doubting = Trusting(0.0)
+    whole = DraftSentence("It had one hand and a loud bell.", ("S1",), "It had one hand and a loud bell.", "quote")
+    part = DraftSentence("one hand", ("S1",), "one hand", "quote")
+    assert codes(gate(whole, reader=doubting)) == []
+    assert doubting.asked == []
+    assert codes(gate(part, reader=doubting)) == ["not_supported"]
+
+
+def test_the_reader_judges_the_quoted_sentences_and_nothing_else() -> None:
+    reader = Trusting()
+    gate(statement("The clock had one hand.", "one hand"), reader=reader)
+    assert reader.asked == [
+        (
+            "The clock had one hand.",
+            "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell.",
+        )
+    ]
+
+
+# Support ------------------------------------------------------------------------------------------------------------
+
+
+def test_new_words_need_a_surer_reader() -> None:
+    limits = Limits(support=0.4, support_new_words=0.9)
+    new = statement("Hugh Bellamy got hold of the clock in 1641.", BOUGHT.quote)
+    assert codes(gate(BOUGHT, reader=Trusting(0.5), limits=limits)) == []
+    assert codes(gate(new, reader=Trusting(0.5), limits=limits)) == ["not_supported"]
+    assert codes(gate(new, reader=Trusting(0.95), limits=limits)) == []
+
+
+def test_too_many_new_words_fail_whatever_the_reader_says() -> None:
+    draft = statement("The clock of Hugh Bellamy hung proudly inside a marble palace.", BOUGHT.quote)
+    assert codes(gate(draft)) == ["new_words"]
+
+
+def test_limits_are_checked() -> None:
+    with pytest.raises(AstRagValidationError, match="support"):
+        Limits(support=1.5)
+    with pytest.raises(AstRagValidationError, match="sentences"):
+        Limits(sentences=0)
+
+
+# Notices ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [NOT_IN_BOOK, NOT_IN_SELECTION])
+def test_fixed_phrases_pass_as_they_are(text: str) -> None:
+    gated = gate(DraftSentence(text, kind="notice"))
+    assert [(s.text, s.kind, s.quotes) for s in gated.sentences] == [(text, "notice", ())]
+
+
+def test_no_other_phrase_passes_as_a_notice() -> None:
+    assert codes(gate(DraftSentence(NOT_IN_BOOK + ".", kind="notice"))) == ["notice"]
+    assert codes(gate(DraftSentence("Hugh Bellamy was a thief.", kind="notice"))) == ["notice"]
+
+
+def test_a_notice_names_only_what_was_asked() -> None:
+    question = "When was the clock bought, and who painted it?"
+    absent = DraftSentence(PART_ABSENT.format(part="who painted it"), kind="notice")
+    forged = DraftSentence(PART_ABSENT.format(part="who painted it (it was Kell)"), kind="notice")
+    assert codes(gate(absent, question=question)) == []
+    assert codes(gate(forged, question=question)) == ["notice"]
+
+
+# A draft as a whole -------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_of_several_sentences_is_judged_sentence_by_sentence() -> None:
+    quote = "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell."
+    gated = gate(statement("The clock had a loud bell. Hugh Bellamy bought the clock for twelve shillings.", quote))
+    assert [s.text for s in gated.sentences] == ["The clock had a loud bell."]
+    assert codes(gated) == ["number"]
+
+
+def test_a_pronoun_falls_with_the_sentence_it_refers_to() -> None:
+    wrong = statement("Silas Thorne bought the clock in 1641.", BOUGHT.quote)
+    follows = statement("He paid eleven shillings.", "for eleven shillings")
+    assert codes(gate(wrong, follows)) == ["name", "dangling"]
+
+
+def test_a_pronoun_stands_for_what_the_sentence_before_it_named() -> None:
+    reader = Trusting()
+    first = statement("The clock was bought in 1641.", BOUGHT.quote)
+    gate(first, statement("It had one hand.", "It had one hand"), reader=reader)
+    assert reader.asked[-1][0] == "The clock had one hand."
+
+
+def test_a_pronoun_cannot_carry_a_fact_to_another_subject() -> None:
+    first = statement("Ambrose Kell mended the clock.", "The clock was bought by Hugh Bellamy … Kell mended it.")
+    moved = statement("He bought the clock for eleven shillings.", BOUGHT.quote)
+    assert codes(gate(first, moved)) != []
+
+
+@pytest.mark.parametrize(("limits", "most"), [(DEFAULT, 5), (PLAIN, 3)])
+def test_an_answer_has_so_many_sentences_at_the_most(limits: Limits, most: int) -> None:
+    draft = [
+        DraftSentence("It had one hand and a loud bell.", ("S1",), "It had one hand and a loud bell.", "quote")
+    ] * 7
+    gated = gate(*draft, limits=limits)
+    assert len(gated.sentences) == most
+    assert codes(gated) == ["too_long"] * (7 - most)
+
+
+def test_a_list_or_a_row_that_is_quoted_whole_counts_as_one() -> None:
+    text = "- Oak. Dense.\n- Ash. Flexible.\n- Pine. Light.\n- Elm. Tough."
+    passages = [Excerpt("S1", text)]
+    gated = check([DraftSentence(text, ("S1",), text, "quote")], passages, Trusting(), split, PLAIN)  # type: ignore[arg-type]
+    assert [s.text for s in gated.sentences] == [text]
+
+
+def test_an_empty_sentence_is_recorded() -> None:
+    assert codes(gate(DraftSentence("  ", ("S1",), "It had one hand and a loud bell."))) == ["empty"]
+
+
+def test_a_stream_of_sentences_passes_as_the_whole_draft_does() -> None:
+    drafts = [
+        BOUGHT,
+        statement("It had two hands.", "It had one hand and a loud bell."),
+        DraftSentence(NOT_IN_BOOK, kind="notice"),
+    ]
+    stream = Gate(PASSAGES, Trusting(), split)  # type: ignore[arg-type]
+    passed = [sentence for draft in drafts for sentence in stream.check_one(draft)]
+    whole = gate(*drafts)
+    assert tuple(passed) == whole.sentences
+    assert tuple(stream.issues) == whole.issues
+
+
+def test_an_issue_says_what_is_wrong_with_which_sentence() -> None:
+    (issue,) = gate(statement("Hugh Bellamy bought the clock in 1642.", BOUGHT.quote)).issues
+    assert (issue.code, issue.sentence, issue.citation) == ("number", "Hugh Bellamy bought the clock in 1642.", "S1")
+    assert "1642" in issue.message
+
+
+# Plain text ---------------------------------------------------------------------------------------------------------
+
+
+def validated(response: str, *content: str, probability: float = 1.0) -> tuple[bool, list[str]]:
+    found = validate_response(response, content or (CLOCK, TOWER), Trusting(probability), split)  # type: ignore[arg-type]
+    return found.is_valid, [issue.code for issue in found.issues]
+
+
+def test_plain_text_is_aligned_with_the_content() -> None:
+    assert validated("Hugh Bellamy bought the clock in 1641. The tower at Stennet is 90 feet high.") == (True, [])
+    assert validated("Hugh Bellamy bought the clock in 1741.") == (False, ["number"])
+
+
+def test_marks_say_what_a_sentence_rests_on() -> None:
+    assert validated("Hugh Bellamy bought the clock in 1641 [S1]. The tower is ninety feet high. [S2]") == (True, [])
+    assert validated("The tower at Stennet is ninety feet high [S1].")[0] is False
+    assert validated("The tower at Stennet is ninety feet high [S9].") == (False, ["unknown_id", "uncited"])
+
+
+def test_a_refusal_is_valid_and_nothing_is_not() -> None:
+    assert validated(NOT_IN_BOOK) == (True, [])
+    assert validated("  ") == (False, ["empty"])
+
+
+def test_offsets_are_those_of_the_content() -> None:
+    found = validate_response("It had one hand and a loud bell.", [CLOCK], Trusting(), split)  # type: ignore[arg-type]
+    (located,) = found.sentences[0].quotes
+    assert CLOCK[located.start : located.end] == "It had one hand and a loud bell."
+    assert found.as_dict() == {"is_valid": True, "issues": []}
+
+
+# The draft sets, with the reader that is shipped --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return Reader()
+
+
+def _passing(drafts: Sequence[Case], reader: Reader) -> list[Case]:
+    return [case for case in drafts if case.gated(reader).sentences]
+
+
+def test_no_hostile_draft_passes(reader: Reader) -> None:
+    drafts = cases("hostile", "tune")
+    assert len(drafts) >= 70
+    assert [(case.category, case.draft.text) for case in _passing(drafts, reader)] == []
+
+
+def test_faithful_drafts_pass(reader: Reader) -> None:
+    drafts = cases("faithful", "tune")
+    assert len(drafts) >= 70
+    assert len(_passing(drafts, reader)) >= 0.95 * len(drafts)

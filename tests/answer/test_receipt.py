@@ -1,0 +1,100 @@
+"""Receipts are checked again quote by quote: in place, moved, gone, or without their document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chapterverse.answer.cite import cite
+from chapterverse.answer.gate import Passed
+from chapterverse.answer.receipt import load, receipt, save, verify
+from chapterverse.errors import AstRagValidationError
+from chapterverse.types import Answer, Document, Passage
+from tests.answer.test_cite import DOCUMENT, PASSAGE, located
+
+
+def answered(*quotes: str, passage: Passage = PASSAGE) -> dict[str, Any]:
+    passed = [Passed(quote, "quote", (located(quote, passage),)) for quote in quotes]
+    sentences, citations = cite(passed, [passage], {"book.md": DOCUMENT}.get)
+    answer = Answer(
+        "How many hands?",
+        " ".join(quotes),
+        "ok",
+        None,
+        sentences,
+        citations,
+        (passage,),
+        0.9,
+        "Good",
+        "2026-01-01T00:00:00Z",
+    )
+    return receipt(answer, index_id="i1", index_name="books")
+
+
+def states(data: dict[str, Any], document: Document | None) -> list[str]:
+    return [verdict.state for verdict in verify(data, lambda file_id: document)]
+
+
+def test_a_receipt_survives_the_disk_and_is_ok(tmp_path: Path) -> None:
+    data = answered("It had one hand.", "It stopped often.")
+    save(tmp_path / "receipt.json", data)
+    loaded = load(tmp_path / "receipt.json")
+    assert loaded == json.loads(json.dumps(data))
+    assert loaded["index"] == {"id": "i1", "name": "books"}
+    assert loaded["versions"]["chapterverse"]
+    assert states(loaded, DOCUMENT) == ["ok", "ok"]
+
+
+def test_a_quote_that_moved_is_found_at_its_new_place() -> None:
+    text = "A new preface.\n\n" + DOCUMENT.text
+    blocks = tuple(replace(b, start=b.start + 16, end=b.end + 16) for b in DOCUMENT.blocks)
+    moved = replace(DOCUMENT, text=text, blocks=blocks, sha256="b" * 64)
+    (verdict,) = verify(answered("It had one hand."), lambda file_id: moved)
+    assert verdict.state == "moved"
+    assert verdict.start is not None
+    assert text[verdict.start : verdict.end] == "It had one hand."
+    assert verdict.place is not None
+    assert verdict.place.section == "Its hand"
+
+
+def test_a_quote_that_is_gone_is_stale_and_a_document_that_is_gone_is_missing() -> None:
+    data = answered("It had one hand.")
+    changed = replace(DOCUMENT, text=DOCUMENT.text.replace("one hand", "two hands"), sha256="b" * 64)
+    assert states(data, changed) == ["stale"]
+    assert states(data, None) == ["missing"]
+
+
+def test_a_forged_quote_is_told_from_a_changed_book() -> None:
+    data = answered("It had one hand.")
+    data["citations"][0]["quote"] = "It had ten hands."
+    (verdict,) = verify(data, lambda file_id: DOCUMENT)
+    assert verdict.state == "stale"
+    assert "unchanged" in verdict.message
+
+
+def test_a_selection_is_checked_against_the_receipt_itself() -> None:
+    passage = Passage("S1", "The clock had one hand.", 0)
+    data = answered("The clock had one hand.", passage=passage)
+    assert states(data, None) == ["ok"]
+    data["selection"] = "The clock had two hands."
+    assert states(data, None) == ["stale"]
+    data["selection"] = None
+    assert states(data, None) == ["missing"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"question": 1}', '{"schema": 1, "question": "", "answer": "", "citations": [{}]}']
+)
+def test_what_is_no_receipt_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(AstRagValidationError, match=r"x\.json"):
+        load(tmp_path / "x.json")
+
+
+def test_another_schema_is_refused() -> None:
+    with pytest.raises(AstRagValidationError, match="schema 2"):
+        verify({**answered("It had one hand."), "schema": 2}, lambda file_id: DOCUMENT)

@@ -1,0 +1,87 @@
+"""A response with attribution, in four styles; what a book says never becomes markup."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from markdown_it import MarkdownIt
+
+from chapterverse.answer.cite import cite
+from chapterverse.answer.gate import Passed
+from chapterverse.answer.render import format_response
+from chapterverse.errors import AstRagValidationError
+from chapterverse.types import Answer, Citation, Place
+from tests.answer.test_cite import DOCUMENT, PASSAGE, located
+
+CITATION = cite([Passed("x", "quote", (located("It had one hand."),))], [PASSAGE], {"book.md": DOCUMENT}.get).citations[
+    0
+]
+EVIL = '<script>alert("x")</script> *bold* [a](javascript:x)'
+
+
+def evil() -> Citation:
+    return Citation("S1", "c", EVIL, 0, 1, EVIL, Place((EVIL,)), title=EVIL, source_url="javascript:alert(1)")
+
+
+def test_text_names_each_source_with_its_quote() -> None:
+    assert format_response("It had one hand.", [CITATION]) == (
+        "It had one hand.\n\nSources:\n[S1] A Book, Chapter 1, Its hand, page v: “It had one hand.”"
+    )
+
+
+def test_an_answer_brings_its_own_sources() -> None:
+    answer = Answer("?", "It had one hand.", "ok", None, (), (CITATION,), (), 0.9, "Good", "2026-01-01T00:00:00Z")
+    assert format_response(answer) == format_response("It had one hand.", [CITATION])
+
+
+def test_a_refusal_has_no_sources() -> None:
+    assert format_response("This information is not available in the book", []) == (
+        "This information is not available in the book"
+    )
+
+
+def test_markdown_links_and_escapes() -> None:
+    shown = format_response("It had *one* hand.", [CITATION], "markdown")
+    assert r"It had \*one\* hand." in shown
+    assert "- **S1** [A Book, Chapter 1, Its hand, page v](<https://example.org/book>)" in shown
+    assert "  > It had one hand." in shown
+
+
+def test_markdown_of_a_hostile_book_renders_as_plain_text() -> None:
+    page = MarkdownIt("commonmark").render(format_response(EVIL, [evil()], "markdown"))
+    assert "<script>" not in page
+    assert "<a " not in page
+    assert "<em>" not in page
+    assert page.count("[a](javascript:x)") == 4
+
+
+def test_html_is_escaped() -> None:
+    shown = format_response(EVIL, [evil(), CITATION], "html")
+    assert "<script>" not in shown
+    assert "javascript:alert" not in shown
+    assert '<a href="https://example.org/book">' in shown
+    assert shown.count("<li>") == shown.count("</li>") == 2
+
+
+def test_json_can_be_read_back() -> None:
+    data = json.loads(format_response("Yes.", [CITATION], "json"))
+    assert data["response"] == "Yes."
+    assert data["sources"][0]["quote"] == "It had one hand."
+
+
+def test_the_contract_s_source_objects_and_plain_names_are_understood() -> None:
+    source = {"id": "x1", "source_title": "A Book", "source_url": "https://example.org", "page": 4, "text": "one hand"}
+    assert format_response("Yes.", [source, "selected text"]).splitlines()[3:] == [
+        "[x1] A Book, page 4: “one hand”",
+        "[S2] selected text",
+    ]
+
+
+def test_a_source_that_is_given_twice_is_named_once() -> None:
+    assert format_response("Yes.", [CITATION, CITATION]).count("[S1]") == 1
+
+
+def test_an_unknown_style_is_refused() -> None:
+    with pytest.raises(AstRagValidationError, match="markdown"):
+        format_response("Yes.", [], "pdf")
