@@ -15,7 +15,10 @@ from chapterverse.reading.reader import Reader
 from chapterverse.types import DraftSentence, Support
 from tests.answer.draft_sets import Case, cases
 
-CLOCK = "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell. Ambrose Kell mended it."
+CLOCK = (
+    "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell."
+    " Ambrose Kell mended it."
+)
 TOWER = "The tower at Stennet is ninety feet high. “It leans,” he wrote—but\nnobody   believed him."
 PASSAGES = [Excerpt("S1", CLOCK), Excerpt("S2", TOWER)]
 
