@@ -1,0 +1,114 @@
+"""`/ask`: what is asked over HTTP, and what is answered. A view of `Answer`, with no logic of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+from chapterverse.answer.cite import sources
+from chapterverse.types import Answer, Citation, Passage, Place
+
+Body = dict[str, Any]
+
+
+class AskScope(BaseModel):
+    """Where to answer from; without it, the question's own words may say so."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: StrictStr
+    identifier: StrictStr | None = None
+
+
+class AskFilters(BaseModel):
+    """Which passages count."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source_url: StrictStr | None = None
+    chapter: StrictStr | None = None
+    section: StrictStr | None = None
+    file_ids: list[StrictStr] | None = None
+    read_until: StrictInt | None = None
+
+
+class AskRequest(BaseModel):
+    """A question, and what it may be answered from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: StrictStr
+    selected_text: StrictStr | None = None
+    scope: AskScope | None = None
+    filters: AskFilters | None = None
+    top_k: StrictInt | None = Field(default=None, description="1 to 50 passages")
+    index: StrictStr | None = None
+
+
+def answered(answer: Answer, request_id: str) -> Body:
+    """The whole response."""
+    return {
+        "answer": answer.text,
+        "status": answer.status,
+        "reason": answer.reason,
+        "grounded": bool(answer.citations),
+        "confidence": answer.confidence,
+        "sources": list(sources(answer.citations)),
+        "matched_chunks": [_matched(passage, answers=bool(answer.citations)) for passage in answer.passages],
+        "citations": [_citation(number, citation) for number, citation in enumerate(answer.citations, 1)],
+        "sentences": [
+            {"text": one.text, "kind": one.kind, "citations": [n + 1 for n in one.citations]}
+            for one in answer.sentences
+        ],
+        "retrieval_quality": answer.retrieval_quality,
+        "timestamp": answer.timestamp,
+        "request_id": request_id,
+    }
+
+
+def _matched(passage: Passage, answers: bool) -> Body:
+    entry = passage.entry
+    return {
+        "chunk_id": entry.chunk.id if entry else "selected text",
+        "text": passage.text,
+        **_place(entry.chunk.place if entry else Place()),
+        "source_url": entry.source_url if entry else None,
+        "title": entry.title if entry else None,
+        "score": round(min(max(passage.score, 0.0), 1.0), 6),
+        "answers": answers,
+    }
+
+
+def _citation(number: int, citation: Citation) -> Body:
+    return {
+        "number": number,
+        "citation_id": citation.id,
+        "chunk_id": citation.chunk_id,
+        "quote": citation.quote,
+        "start": citation.start,
+        "end": citation.end,
+        "snippet": citation.snippet,
+        **_place(citation.place),
+        "cfi": citation.place.cfi,
+        "title": citation.title,
+        "file_id": citation.file_id,
+        "file_name": citation.file_name,
+        "mime_type": citation.mime_type,
+        "source_url": citation.source_url,
+        "document_sha256": citation.sha256,
+        "score": citation.score,
+        "vector_score": citation.vector_score,
+        "lexical_score": citation.lexical_score,
+    }
+
+
+def _place(place: Place) -> Body:
+    page = place.first_page
+    return {
+        "page": page.number if page else None,
+        "page_label": page.label if page else None,
+        "slide": place.slide,
+        "chapter": place.chapter,
+        "section": place.section,
+    }

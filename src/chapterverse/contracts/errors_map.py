@@ -1,0 +1,49 @@
+"""Which HTTP status an error is answered with: the table of `docs/contracts.md`, in code."""
+
+from __future__ import annotations
+
+from chapterverse.errors import (
+    AstRagAuthError,
+    AstRagEmbeddingCapabilityError,
+    AstRagError,
+    AstRagGroundingError,
+    AstRagIndexError,
+    AstRagRetrievalError,
+    AstRagSourceError,
+    AstRagValidationError,
+)
+
+STATUS: tuple[tuple[type[AstRagError], int], ...] = (
+    (AstRagValidationError, 400),
+    (AstRagEmbeddingCapabilityError, 400),
+    (AstRagAuthError, 502),
+    (AstRagSourceError, 502),
+    (AstRagIndexError, 500),
+    (AstRagRetrievalError, 503),
+    (AstRagGroundingError, 502),
+    (AstRagError, 500),
+)
+"""The status of each kind of error, unless its reason has one of its own."""
+
+REASON: dict[tuple[type[AstRagError], str], int] = {
+    (AstRagIndexError, "unknown"): 404,
+    (AstRagIndexError, "locked"): 409,
+    (AstRagIndexError, "exists"): 409,
+    (AstRagIndexError, "empty"): 409,
+    (AstRagGroundingError, "deadline"): 504,
+}
+"""By `details["reason"]`."""
+
+RATE_LIMITED = 429
+UNREADABLE_UPLOAD, UPLOAD_TOO_LARGE = 422, 413
+
+
+def http_status(error: AstRagError, *, upload: bool = False) -> int:
+    """The status for an error; `upload` says that it is about a file that was sent with the request."""
+    reason = error.details.get("reason")
+    if upload and isinstance(error, AstRagSourceError):
+        return UPLOAD_TOO_LARGE if reason == "too_large" else UNREADABLE_UPLOAD
+    if error.details.get("status") == RATE_LIMITED:
+        return RATE_LIMITED
+    kind, status = next((kind, status) for kind, status in STATUS if isinstance(error, kind))
+    return REASON.get((kind, str(reason)), status)

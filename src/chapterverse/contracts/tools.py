@@ -1,0 +1,165 @@
+"""The four functions that an agent is given: search, generate, validate, format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, cast
+
+from chapterverse.answer import gate
+from chapterverse.contracts.answering import answering
+from chapterverse.contracts.fields import TOOL_RESULT, view
+from chapterverse.contracts.retrieval import checked_filters, find
+from chapterverse.contracts.shelves import default_library
+from chapterverse.errors import (
+    AstRagError,
+    AstRagValidationError,
+    GenerationError,
+    InvalidQueryError,
+    NoContentError,
+    RetrievalError,
+)
+from chapterverse.ingest.sentences import split
+from chapterverse.library import Library
+from chapterverse.library.terms import check_question
+from chapterverse.types import Citation, Passage
+
+MODES = ("full-book", "selected-text")
+FILTERS = ("source_url", "chapter")
+_PREVIEW = 200
+
+
+class ToolResult(TypedDict):
+    """A passage that was found."""
+
+    id: str
+    text: str
+    score: float
+    source_url: str
+    source_title: str
+    content_preview: str
+
+
+class SearchResults(TypedDict):
+    results: list[ToolResult]
+
+
+class ToolSource(TypedDict):
+    """What a response rests on."""
+
+    id: str
+    source_url: str | None
+    source_title: str | None
+    quote: str
+
+
+class Generated(TypedDict):
+    response: str
+    sources: list[ToolSource]
+
+
+class Validated(TypedDict):
+    is_valid: bool
+    issues: list[dict[str, Any]]
+
+
+class Formatted(TypedDict):
+    formatted_response: str
+
+
+def search_book_content(
+    query: str,
+    mode: Literal["full-book", "selected-text"] = "full-book",
+    filters: Mapping[str, str] | None = None,
+    top_k: int = 5,
+    *,
+    index: str | None = None,
+    library: Library | None = None,
+) -> SearchResults:
+    """Search the whole book, or with `selected-text` only what the filters select."""
+    check_question(query)
+    chosen = _selection(mode, filters)
+    try:
+        found = find(library or default_library(), query, chosen, top_k, index).found
+    except (AstRagValidationError, RetrievalError):
+        raise
+    except AstRagError as error:
+        raise RetrievalError(error.message, details=error.details, cause=error, retryable=error.retryable) from error
+    return {"results": [_result(view(one, TOOL_RESULT)) for one in found]}
+
+
+def _selection(mode: str, filters: Mapping[str, str] | None) -> dict[str, str]:
+    if mode not in MODES:
+        raise InvalidQueryError(f"mode is {mode!r}; it must be one of {', '.join(MODES)}.")
+    chosen = checked_filters(filters, FILTERS)
+    if mode == "full-book" and chosen:
+        raise InvalidQueryError("Filters select text: use them with mode 'selected-text', or search without them.")
+    if mode == "selected-text" and not chosen:
+        raise InvalidQueryError(f"mode 'selected-text' needs a filter that selects: {' or '.join(FILTERS)}.")
+    return chosen
+
+
+def _result(fields: dict[str, Any]) -> ToolResult:
+    words = " ".join(fields["text"].split())
+    preview = words if len(words) <= _PREVIEW else words[:_PREVIEW].rstrip() + "…"
+    score = min(max(fields["score"], 0.0), 1.0)
+    return cast(ToolResult, {**fields, "score": score, "content_preview": preview})
+
+
+def generate_response(
+    query: str, retrieved_content: Sequence[Mapping[str, Any]], *, library: Library | None = None
+) -> Generated:
+    """Answer from what was retrieved, and from nothing else."""
+    check_question(query)
+    if not retrieved_content:
+        raise NoContentError("There is no content to answer from: search first, and give what was found.")
+    content = {f"S{n}": item for n, item in enumerate(retrieved_content, 1)}
+    passages = [Passage(key, text) for key, text in zip(content, _texts(retrieved_content), strict=True)]
+    try:
+        answer = answering(library or default_library()).answer_from(query, passages)
+    except (AstRagValidationError, GenerationError, NoContentError):
+        raise
+    except AstRagError as error:
+        raise GenerationError(error.message, details=error.details, cause=error, retryable=error.retryable) from error
+    return {"response": answer.text, "sources": [_source(one, content[one.id]) for one in answer.citations]}
+
+
+def _source(citation: Citation, item: Mapping[str, Any]) -> ToolSource:
+    return {
+        "id": str(item.get("id", citation.id)),
+        "source_url": item.get("source_url"),
+        "source_title": item.get("source_title"),
+        "quote": citation.quote,
+    }
+
+
+def validate_response(
+    response: str, content: Sequence[Mapping[str, Any] | str], *, library: Library | None = None
+) -> Validated:
+    """Whether every sentence of a response is borne out by the content, and what is wrong where not."""
+    if not isinstance(response, str):
+        raise AstRagValidationError("response must be a text.")
+    reader = (library or default_library()).reader
+    checked = gate.validate_response(response, _texts(content), reader, split)
+    return cast(Validated, checked.as_dict())
+
+
+def format_response(response: str, sources: Sequence[Mapping[str, Any]]) -> Formatted:
+    """The response, with the sources that it rests on listed below it."""
+    lines = dict.fromkeys(_attribution(source) for source in sources)
+    listed = "".join(f"\n[{n}] {line}" for n, line in enumerate(lines, 1))
+    return {"formatted_response": f"{response.strip()}\n\nSources:{listed}" if listed else response.strip()}
+
+
+def _attribution(source: Mapping[str, Any]) -> str:
+    named = [str(source[key]) for key in ("source_title", "source_url") if source.get(key)]
+    if not named:
+        raise AstRagValidationError("A source needs a source_title or a source_url to be attributed to.")
+    quote = source.get("quote")
+    return ", ".join(dict.fromkeys(named)) + (f": “{quote}”" if quote else "")
+
+
+def _texts(content: Sequence[Mapping[str, Any] | str]) -> list[str]:
+    texts = [item if isinstance(item, str) else item.get("text") for item in content]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise AstRagValidationError("Each item of the content needs a `text` that is not blank.")
+    return [str(text) for text in texts]
