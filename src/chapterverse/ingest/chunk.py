@@ -36,7 +36,9 @@ def _runs(document: Document, size: int) -> Iterator[list[_Atom]]:
             yield run
             run = []
         opens = block.kind == "heading"
-        for sentence in block_sentences(document.text, block):
+        # A row means little without the head of its table: a table that fits into a chunk stays whole.
+        whole = block.kind == "table" and block.end - block.start <= size
+        for sentence in [Span(block.start, block.end)] if whole else block_sentences(document.text, block):
             for start, end in _cut(document.text, sentence, size):
                 run.append(_Atom(start, end, opens))
                 opens = False

@@ -23,6 +23,8 @@ _MAX_BLOCKS = 2_000_000
 
 _INVISIBLE = re.compile(r"[\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]|[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _BLANK = re.compile(r"[^\S\n]")
+_LONGEST_HEADING = 250
+"""What is longer is prose that some markup calls a heading."""
 _BLANKS = re.compile(r"[^\S\n]+")
 _SPACES = re.compile(r"\s+")
 _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
@@ -94,7 +96,10 @@ class Composer:
         title = clean("".join(piece for piece in pieces if isinstance(piece, str))).strip()
         if not title:
             return
-        while self._path and self._path[-1][0] >= level:
+        if len(title) > _LONGEST_HEADING:
+            self.add("paragraph", pieces, cfi)
+            return
+        while self._path and (self._path[-1][0] >= level or self._path[-1][1] == title):
             self._path.pop()
         self._path.append((level, title))
         self.add("heading", pieces, cfi)

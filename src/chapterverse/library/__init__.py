@@ -4,10 +4,11 @@ This is the only place that joins ingest, index, reading, answer and providers. 
 `AsyncLibrary`, which does the work, for code that runs in an event loop.
 """
 
+from chapterverse.library.asking import Generation
 from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
 from chapterverse.library.blocking import Library
 from chapterverse.library.embedding import Access
 from chapterverse.library.indexes import Inspection
 from chapterverse.library.shelving import Ingestion, SourceSpec
 
-__all__ = ["Access", "AsyncLibrary", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]
+__all__ = ["Access", "AsyncLibrary", "Generation", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]

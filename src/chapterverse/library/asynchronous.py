@@ -17,12 +17,13 @@ from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import LOCAL, Generation, IndexedBook, QueryVectors, Shelf, drafter
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
-from chapterverse.library.parts import open_reader
+from chapterverse.library.parts import open_reader, warm_up
 from chapterverse.library.terms import check_question, check_selection, context_of
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
 from chapterverse.types import (
     Answer,
+    Document,
     Filter,
     IndexRecord,
 )
@@ -120,6 +121,16 @@ class AsyncLibrary(Indexes):
         service = resolve(generation.model, auth=generation.auth, options=generation.options)
         draft = drafter(split, self._executor, service, generation.temperature, generation.max_tokens)
         return Mind(self.reader, split, draft, seconds=generation.seconds, executor=self._executor)
+
+    async def document(self, file_id: str, index: str | None = None) -> Document:
+        """A whole document, as the index holds it."""
+        record = await self.record(index)
+        async with await self.store.reader(record.id) as reader:
+            return await reader.document(file_id)
+
+    async def warm_up(self) -> None:
+        """Load what the first question would otherwise wait for."""
+        await asyncio.to_thread(warm_up, self.reader)
 
     async def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
         """The embeddings of chunks, by their ids."""

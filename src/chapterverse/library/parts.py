@@ -23,3 +23,11 @@ def open_reader() -> Reader:
     from chapterverse.reading import reader
 
     return reader.Reader()  # type: ignore[return-value]  # its records have the same fields
+
+
+def warm_up(reader: Reader) -> None:
+    """Import the agent's SDK and load the reader, which take seconds."""
+    import chapterverse.answer.agent
+
+    assert chapterverse.answer.agent
+    reader.read("Is it ready?", ["It is ready."])

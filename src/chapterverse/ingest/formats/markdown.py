@@ -19,8 +19,10 @@ from chapterverse.types import BlockKind, ReadOptions
 _META = re.compile(r"^(title|author|authors|lang|language):\s*(.+?)\s*$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _OPTION_LINES = re.compile(r"\A(?:---\n(?s:.*?)\n---\n|(?::[\w-]+:[^\n]*\n?)+)")
-_TARGET_LABEL = re.compile(r"^\([\w./:-]+\)=[ \t]*$", re.MULTILINE)
-_ADMONITION = re.compile(r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*$", re.MULTILINE)
+_TARGET_LABEL = re.compile(r"^[ \t>]*\([^()\n]+\)=[ \t]*$", re.MULTILINE)
+_ADMONITION = re.compile(
+    r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
+)
 _MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
 _ROLE = re.compile(r"\{[\w:-]+\}$")
 _ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")

@@ -86,9 +86,7 @@ def add(
     index: Annotated[str | None, typer.Option("--index", "-i", help="Into this index; else one for each.")] = None,
     embedding: Annotated[str | None, typer.Option(help="`local`, or provider:model.")] = None,
     chunk_size: Annotated[int | None, typer.Option(help="Characters in a chunk.")] = None,
-    chunk_overlap: Annotated[
-        int | None, typer.Option(help="Characters repeated from the chunk before.")
-    ] = None,
+    chunk_overlap: Annotated[int | None, typer.Option(help="Characters repeated from the chunk before.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match, e.g. 'docs/**/*.md'.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out paths that match.")] = None,
     password: Annotated[
@@ -200,6 +198,49 @@ def search(
             as_json=json,
         )
     )
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What to ask the book.")],
+    index: Index = None,
+    selection: Annotated[
+        str | None, typer.Option("--selection", "-s", help="Answer from this passage alone; - reads it from stdin.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    save: Annotated[Path | None, typer.Option(help="Keep the answer as a receipt, for `verify`.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show confidence, timings and what was dropped.")] = False,
+    json: Json = False,
+) -> None:
+    """Ask a book: an answer that quotes it, or a plain refusal."""
+    from chapterverse.surfaces.cli import ask as command
+
+    raise typer.Exit(
+        command.run(question, index=index, selection=selection, model=model, save=save, as_json=json, explain=explain)
+    )
+
+
+@app.command()
+def verify(
+    receipt: Annotated[Path, typer.Argument(help="A receipt that `ask --save` has written.")],
+    book: Annotated[str | None, typer.Option(help="Check against this file or folder instead of the index.")] = None,
+    json: Json = False,
+) -> None:
+    """Check every quote of a receipt again; exit code 1 if one does not stand any more."""
+    from chapterverse.surfaces.cli import ask as command
+
+    raise typer.Exit(command.verify(receipt, book=book, as_json=json))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
+) -> None:
+    """Serve `POST /ask` over HTTP."""
+    from chapterverse.surfaces.cli import ask as command
+
+    raise typer.Exit(command.serve(host, port))
 
 
 @app.command()

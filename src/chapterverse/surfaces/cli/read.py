@@ -48,7 +48,9 @@ def run(
         print_json(report)
     else:
         _print(documents, failed, notices)
-    return OK if documents and not failed else PARTIAL if documents else FAILED
+    # Pictures and code lie beside many a book: only what looked like a book and could not be read counts.
+    books = [error for error in failed if error["reason"] != "unsupported"]
+    return FAILED if not documents else PARTIAL if books else OK
 
 
 def _summarise(outcome: Outcome) -> dict[str, Any]:

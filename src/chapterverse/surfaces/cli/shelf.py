@@ -183,9 +183,7 @@ def _changes(result: SyncResult) -> str:
 def _as_dict(result: BuildResult | SyncResult) -> dict[str, Any]:
     warnings = [{"file": notice.file_id, "reason": notice.reason} for notice in result.warnings]
     counts = {
-        name: getattr(result, name)
-        for name in type(result).__slots__
-        if isinstance(getattr(result, name), bool | int)
+        name: getattr(result, name) for name in type(result).__slots__ if isinstance(getattr(result, name), bool | int)
     }
     return {"index": result.record.id, "name": result.record.name, **counts, "warnings": warnings}
 

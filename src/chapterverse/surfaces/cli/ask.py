@@ -1,0 +1,103 @@
+"""`chapterverse ask`, `verify` and `serve`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from chapterverse.answer import receipt
+from chapterverse.answer.cite import describe
+from chapterverse.contracts.ask import answered
+from chapterverse.errors import AstRagIndexError
+from chapterverse.library import AsyncLibrary, Generation, Library
+from chapterverse.surfaces.cli import FAILED, OK
+from chapterverse.surfaces.cli.console import console, escape, print_json
+from chapterverse.types import Answer, Document, to_dict
+
+_MARKS = {"ok": "green", "partial": "yellow", "conflict": "yellow", "refused": "red", "needs_clarification": "yellow"}
+
+
+def run(
+    question: str,
+    *,
+    index: str | None,
+    selection: str | None,
+    model: str,
+    save: Path | None,
+    as_json: bool,
+    explain: bool,
+) -> int:
+    """Ask and print the answer with its citations; a refusal is an answer too."""
+    if selection == "-":
+        selection = sys.stdin.read()
+    with Library() as library:
+        answer = library.ask(question, index=index, selection=selection, generation=Generation(model=model))
+        if save is not None:
+            record = library.record(index) if selection is None else None
+            made = receipt.receipt(
+                answer, index_id=record.id if record else None, index_name=record.name if record else None
+            )
+            receipt.save(save, made)
+    if as_json:
+        print_json(answered(answer, ""))
+    else:
+        _print(answer, explain)
+    return OK
+
+
+def _print(answer: Answer, explain: bool) -> None:
+    out = console()
+    out.print(f"[bold]{escape(answer.text)}[/]")
+    for number, citation in enumerate(answer.citations, 1):
+        out.print(f"\\[{number}] {escape(describe(citation))}")
+        out.print(f"    [dim]“{escape(citation.quote)}”[/]")
+    if not explain:
+        return
+    colour = _MARKS[answer.status]
+    out.print(f"[{colour}]{answer.status}[/] {answer.reason or ''} confidence {answer.confidence:.2f}")
+    out.print(
+        f"retrieval {answer.retrieval_quality}; " + ", ".join(f"{k} {v:.2f} s" for k, v in answer.timings.items())
+    )
+    for issue in answer.issues:
+        out.print(f"dropped ({issue.code}): {escape(issue.sentence)}: {escape(issue.message)}")
+    if answer.status == "refused" and answer.passages:
+        out.print("Related, but it does not answer:")
+        for passage in answer.passages:
+            out.print(f"  [dim]{escape(passage.text[:200])}…[/]")
+
+
+def verify(path: Path, *, book: str | None, as_json: bool) -> int:
+    """Check every quote of a receipt again, against the index or the book itself."""
+    data = receipt.load(path)
+    if book is not None:
+        from chapterverse.ingest.books import Reading
+
+        documents = {one.document.file_id: one.document for one in Reading(book) if one.document}
+        verdicts = receipt.verify(data, documents.get)
+    else:
+        with Library() as library:
+
+            def look_up(file_id: str) -> Document | None:
+                try:
+                    return library.document(file_id, (data.get("index") or {}).get("id"))
+                except AstRagIndexError:
+                    return None
+
+            verdicts = receipt.verify(data, look_up)
+    if as_json:
+        print_json([to_dict(verdict) for verdict in verdicts])
+    else:
+        out = console()
+        for verdict in verdicts:
+            out.print(f"[{'green' if verdict.state == 'ok' else 'red'}]{verdict.state}[/] {escape(verdict.message)}")
+    return OK if all(verdict.state == "ok" for verdict in verdicts) else FAILED
+
+
+def serve(host: str, port: int) -> int:
+    """Serve until interrupted."""
+    import uvicorn
+
+    from chapterverse.surfaces.http import create_app
+
+    uvicorn.run(create_app(AsyncLibrary()), host=host, port=port, log_level="info")
+    return OK
