@@ -27,14 +27,13 @@ FROM_ENVIRONMENT = Access()
 
 def made_with(registry: Registry, made: EmbeddingModel, access: Access) -> Target:
     """The provider and model that an index was made with; options that choose others are refused."""
-    options = {"dimensions": made.dimensions, **access.options}
-    provider = "custom" if "adapter" in options else made.provider
-    target = registry.resolve(provider, made.model, auth=access.auth, options=options)
-    if (target.provider, target.dimensions) != (made.provider, made.dimensions):
+    options = {"adapter": made.provider, "dimensions": made.dimensions, **access.options}
+    adapter = str(options.pop("adapter")).strip().casefold()
+    if (adapter, options["dimensions"]) != (made.provider, made.dimensions):
         raise AstRagEmbeddingCapabilityError(
             f"The index was made with {made.provider}:{made.model} in {made.dimensions} dimensions, and its queries"
-            f" must be too, not with {target.provider} in {target.dimensions}. To change that, build or sync the index"
-            " with the other model.",
-            details={"expected": made.provider, "dimensions": made.dimensions},
+            f" must be too, not with {adapter} in {options['dimensions']}. To change that, sync or build the index with"
+            " the other model.",
+            details={"provider": made.provider, "model": made.model, "dimensions": made.dimensions},
         )
-    return target
+    return registry.resolve(made.provider, made.model, auth=access.auth, options=options)
