@@ -139,7 +139,10 @@ def _claims(
     for claim, reading in zip(maybe, alone, strict=True):
         if reading.answerable >= settings.answer_threshold:
             sure.append((reading.answerable, claim))
-    return [claim for _, claim in sorted(sure, key=lambda item: -item[0])]
+    best: dict[str, _Claim] = {}
+    for _, claim in sorted(sure, key=lambda item: -item[0]):
+        best.setdefault(claim.quote, claim)  # chunks overlap: a sentence may come twice
+    return list(best.values())
 
 
 _POLAR = re.compile(

@@ -20,13 +20,13 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from chapterverse.answer.validate import Sentences
 from chapterverse.protocols import Vectors
 
 Analyse = Callable[[str], Iterable[int]]
 """The ids of a text's words."""
 Clusters = npt.NDArray[np.intp]
 """The number of the cluster that each vector belongs to."""
-Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
 _SAMPLE = 2000
 """Chunks that the clusters are made from, at the most."""
