@@ -42,8 +42,9 @@ $(VENV)/.ready-dev: $(VENV)/.ready-runtime requirements/dev.txt
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-header --no-annotate pyproject.toml
 requirements:
-	$(COMPILE) --output-file requirements/runtime.txt
-	$(COMPILE) --all-extras --group dev --constraint requirements/runtime.txt --output-file requirements/dev.txt
+	rm -f requirements/*.txt
+	$(COMPILE) --all-extras --group dev --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt
 	printf 'hatchling\neditables\n' | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate --output-file requirements/build.txt -
 
