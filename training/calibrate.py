@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from nupunkt import sent_spans
 
-from chapterverse.reading.reader import WINDOWS, Reader, best_span
+from chapterverse.reading.reader import WINDOWS, Reader, confidence
 from chapterverse.reading.runtime import MANIFEST, Runtime
 
 # Questions that people wrote about one passage, without looking for an opinion in it.
@@ -40,8 +40,12 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ROWS = 200
-"""Rows taken of each source and label."""
+ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence"}
+KINDS = {"squad2": {"question"}}
+"""SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
+ROWS = {"squad2": 500}
+"""Rows taken of a source and label, where that is not 200."""
+CITING = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 LOST = 0.005
 """The share of answerable passages that may be passed over on the early look."""
 
@@ -54,7 +58,6 @@ class Look:
     """What the model says of the most promising window of a row, and whether the row's label is yes."""
 
     label: bool
-    margin: float
     answer: float
     support: float
     early: float
@@ -65,12 +68,13 @@ def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
         name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
-        if name and row[label] is not None and row["kind"] != "edited" and row["weight"] >= 0.5:
+        if name and row[label] is not None and row["weight"] >= 0.5 and row["kind"] in KINDS.get(name, ANY):
             groups[name, row[label]].append(row)
     rng, chosen = random.Random(3), []
     for name in sorted({name for name, _ in groups}):
         both = [groups[name, True], groups[name, False]]
-        chosen += [row for group in both for row in rng.sample(group, min(ROWS, *map(len, both)))]
+        size = min(ROWS.get(name, 200), *map(len, both))
+        chosen += [row for group in both for row in rng.sample(group, size)]
     return chosen
 
 
@@ -83,17 +87,16 @@ def looks(runtime: Runtime, rows: list[Row], label: str) -> Iterator[Look]:
         for window in islice(runtime.windows(row["query"], context), WINDOWS):
             glance = runtime.glance(window)
             logits = runtime.finish(glance)
-            margin = best_span(logits) - logits.null
-            found.append(Look(row[label], margin, logits.answer, logits.support, glance.answer))
+            found.append(Look(row[label], confidence(logits), logits.support, glance.answer))
         if found:
-            yield max(found, key=lambda look: look.support if label == "supported" else look.margin + look.answer)
+            yield max(found, key=lambda look: look.support if label == "supported" else look.answer)
 
 
 def citing_threshold(reader: Reader, rows: list[Row]) -> float:
     """The evidence from which a sentence is worth citing: best F1 where an answer covers several sentences."""
     scores, gold = [], []
     for row in rows:
-        if row["answer"] is None or row["kind"] != "question" or len(row["context"]) > 3000:
+        if row["answer"] is None or row["kind"] != "question" or len(row["context"]) > 5000:
             continue
         first, last = row["answer"]
         ends = [end for _, end in sent_spans(row["context"])]
@@ -103,7 +106,7 @@ def citing_threshold(reader: Reader, rows: list[Row]) -> float:
         scores.append(np.array([s.score for s in evidence]))
         gold.append(np.array([s.start < last and s.end > first for s in evidence]))
     print(f"{len(scores)} answers of several sentences")
-    return max(np.arange(0.05, 0.6, 0.05), key=lambda t: sum(map(partial(sentence_f1, float(t)), scores, gold)))
+    return max(CITING, key=lambda t: sum(map(partial(sentence_f1, t), scores, gold)))
 
 
 def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
@@ -113,19 +116,19 @@ def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
 
 
 def fit(x: Floats, y: Floats) -> Floats:
-    """Logistic regression by Newton's method, with a touch of ridge; the last coefficient is the bias."""
+    """Logistic regression by Newton's method, with a touch of ridge: slope and bias."""
     x = np.column_stack([x, np.ones(len(x))])
-    w = np.zeros(x.shape[1])
+    w = np.zeros(2)
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ w))
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(len(w))
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
         w -= np.linalg.solve(hessian, x.T @ (p - y) + 1e-3 * w)
     return w
 
 
-def curve(seen: list[Look], *names: str) -> list[float]:
-    """A curve over the named logits: a weight for each, and the bias."""
-    x = np.array([[getattr(look, name) for name in names] for look in seen])
+def curve(seen: list[Look], name: str) -> list[float]:
+    """The slope and the bias of a curve over the named logit."""
+    x = np.array([getattr(look, name) for look in seen])
     return [round(float(c), 5) for c in fit(x, np.array([float(look.label) for look in seen]))]
 
 
@@ -139,7 +142,7 @@ def main(held: Path, folder: Path) -> None:
     faintest = np.quantile([look.early for look in asked if look.label], LOST)
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
-        "answer": curve(asked, "margin", "answer"),
+        "answer": curve(asked, "answer"),
         "support": curve(claimed, "support"),
         "early_answer": early,
         "skip": round(float(1 / (1 + np.exp(-(early[0] * faintest + early[1])))), 5),
@@ -147,7 +150,7 @@ def main(held: Path, folder: Path) -> None:
         "rows": {"questions": len(asked), "claims": len(claimed)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    manifest["calibration"]["cite"] = round(float(citing_threshold(Reader(folder), rows)), 2)
+    manifest["calibration"]["cite"] = citing_threshold(Reader(folder), rows)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))
 

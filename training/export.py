@@ -18,7 +18,7 @@ from graph import build_back, build_front
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-MANIFEST = "reader.json"
+MANIFEST = "manifest.json"
 
 
 def main() -> None:
@@ -31,12 +31,12 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     weights = {name: value.astype("float32") for name, value in load_file(options.student).items()}
     depth, quantized = SHAPES["student"].exit_layer, not options.float
-    onnx.save(build_front(weights, depth, quantized), options.output / "reader-front.onnx")
-    onnx.save(build_back(weights, depth, quantized), options.output / "reader-back.onnx")
+    onnx.save(build_front(weights, depth, quantized), options.output / "front.onnx")
+    onnx.save(build_back(weights, depth, quantized), options.output / "back.onnx")
     tokenizer = Tokenizer.from_file(str(options.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    tokenizer.save(str(options.output / "reader-tokenizer.json"), pretty=False)
+    tokenizer.save(str(options.output / "tokenizer.json"), pretty=False)
     write_manifest(options.output)
 
 
@@ -44,7 +44,7 @@ def write_manifest(folder: Path) -> None:
     """Record each file's hash; a calibration that is already there stays until it is fitted anew."""
     path = folder / MANIFEST
     manifest = json.loads(path.read_text()) if path.exists() else {}
-    names = ("reader-front.onnx", "reader-back.onnx", "reader-tokenizer.json")
+    names = ("front.onnx", "back.onnx", "tokenizer.json")
     manifest["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     path.write_text(json.dumps(manifest, indent=2) + "\n")
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A logistic curve over a few features."""
+    """A logistic curve."""
 
-    weights: tuple[float, ...]
+    slope: float
     bias: float
 
-    def __call__(self, *features: float) -> float:
-        total = self.bias + sum(w * x for w, x in zip(self.weights, features, strict=True))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    def __call__(self, logit: float) -> float:
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.slope * logit + self.bias))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Calibration:
     """The reader's three curves, and the early probability under which a window is not read to its end."""
 
     answer: Curve
-    """Of span margin and answer logit."""
+    """Of the reader's confidence in a window."""
     support: Curve
     """Of the support logit."""
     early_answer: Curve
@@ -35,13 +34,7 @@ class Calibration:
     """The evidence from which a sentence is worth citing."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object]) -> Self:
-        curves = {name: _curve(data[name]) for name in ("answer", "support", "early_answer")}
-        skip, cite = data["skip"], data["cite"]
-        assert isinstance(skip, float) and isinstance(cite, float)
-        return cls(**curves, skip=skip, cite=cite)
-
-
-def _curve(values: object) -> Curve:
-    assert isinstance(values, Sequence)
-    return Curve(tuple(float(v) for v in values[:-1]), float(values[-1]))
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(
+            Curve(*data["answer"]), Curve(*data["support"]), Curve(*data["early_answer"]), data["skip"], data["cite"]
+        )

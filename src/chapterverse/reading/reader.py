@@ -84,7 +84,7 @@ class Reader:
         logits = [runtime.finish(glance) for glance in worth]
         spans = sorted((s for one in logits for s in _spans(one)), key=lambda s: -s.score)
         evidence = _evidence(passage, logits)
-        answerable = max(calibration.answer(best_span(one) - one.null, one.answer) for one in logits)
+        answerable = max(calibration.answer(confidence(one)) for one in logits)
         relevance = max([answerable, *(sentence.score for sentence in evidence[:1])])
         cited = evidence[:1] + tuple(s for s in evidence[1:] if s.score >= calibration.cite)
         return Reading(relevance, answerable, _distinct(spans), evidence, cited)
@@ -118,9 +118,10 @@ def _span_table(logits: Logits) -> Floats:
     return table
 
 
-def best_span(logits: Logits) -> float:
-    """The score of the best span, to set against `logits.null`."""
-    return float(_span_table(logits).max())
+def confidence(logits: Logits) -> float:
+    """That the answer is there: the answer logit, and how far the best span beats "no answer" per logit."""
+    margin = float(_span_table(logits).max()) - logits.null
+    return logits.answer + margin / 2
 
 
 def _spans(logits: Logits) -> list[AnswerSpan]:

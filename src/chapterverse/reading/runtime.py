@@ -22,8 +22,8 @@ from tokenizers import Tokenizer
 
 from chapterverse.errors import AstRagError
 
-MODELS = Path(__file__).parent.parent / "models"
-MANIFEST = "reader.json"
+MODELS = Path(__file__).parent.parent / "models" / "reader"
+MANIFEST = "manifest.json"
 LENGTH = 320
 """Tokens of a window with its query; the model was trained on as many."""
 QUERY = 96
@@ -77,9 +77,9 @@ class Runtime:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
         cores = threads or len(os.sched_getaffinity(0))
-        self._front = _session(blobs["reader-front.onnx"], cores)
-        self._back = _session(blobs["reader-back.onnx"], cores)
-        self._tokenizer = Tokenizer.from_buffer(blobs["reader-tokenizer.json"])
+        self._front = _session(blobs["front.onnx"], cores)
+        self._back = _session(blobs["back.onnx"], cores)
+        self._tokenizer = Tokenizer.from_buffer(blobs["tokenizer.json"])
 
     def windows(self, query: str, passage: str) -> Iterator[Window]:
         """The passage in windows of about equal size that overlap; an empty passage has none."""

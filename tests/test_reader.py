@@ -1,0 +1,177 @@
+"""The reader with its shipped weights: golden figures, exact offsets, long passages, threads, and damage."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chapterverse.errors import AstRagError
+from chapterverse.reading.calibrate import Calibration, Curve
+from chapterverse.reading.reader import Reader
+from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, Runtime
+
+GOLDEN = json.loads((Path(__file__).parent / "reader_golden.json").read_text())
+TOLERANCE = 0.25
+"""Logits may differ by so much between processors: int8 kernels round differently."""
+
+MILL = (
+    "The mill at Aldery was built in 1741 by the brothers Hobb. It ground barley for two villages until the flood of "
+    "1809, which carried off the wheel. The owners never replaced it, and the building became a school."
+)
+BEES = "Worker bees fan their wings to cool the hive. In winter the cluster shivers to keep the queen warm."
+FILLER = "The road ran on between hedges, and nothing that deserves to be told happened along it that day. "
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture(scope="module")
+def runtime() -> Runtime:
+    return Runtime()
+
+
+def answer_of(reader: Reader, question: str, passage: str) -> str:
+    span = reader.read(question, [passage])[0].spans[0]
+    return passage[span.start : span.end]
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["query"])
+def test_logits_are_the_recorded_ones(runtime: Runtime, case: dict[str, object]) -> None:
+    window = next(runtime.windows(str(case["query"]), str(case["passage"])))
+    glance = runtime.glance(window)
+    logits = runtime.finish(glance)
+    found = [glance.answer, glance.support, logits.answer, logits.support, logits.null, *logits.start[:8].tolist()]
+    assert found == pytest.approx(case["logits"], abs=TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who built the mill at Aldery?", "Hobb"),
+        ("When was the mill built?", "1741"),
+        ("What did the mill grind?", "barley"),
+        ("What did the building become?", "school"),
+    ],
+)
+def test_answers_are_found_in_place(reader: Reader, question: str, answer: str) -> None:
+    assert answer in answer_of(reader, question, MILL)
+    assert reader.read(question, [MILL])[0].answerable > 0.5
+
+
+@pytest.mark.parametrize("question", ["How do bees cool the hive?", "Who painted the ceiling of the chapel?"])
+def test_a_passage_about_something_else_does_not_answer(reader: Reader, question: str) -> None:
+    assert reader.read(question, [MILL])[0].answerable < 0.2
+
+
+def test_the_passage_that_answers_wins(reader: Reader) -> None:
+    bees, mill, filler = reader.read("How do bees cool the hive?", [BEES, MILL, FILLER * 3])
+    assert bees.answerable > max(mill.answerable, filler.answerable)
+    assert bees.relevance > max(mill.relevance, filler.relevance)
+
+
+def test_spans_lie_inside_the_passage_best_first_and_apart(reader: Reader) -> None:
+    reading = reader.read("When was the mill built?", [MILL])[0]
+    scores = [span.score for span in reading.spans]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= span.start < span.end <= len(MILL) and 0 <= span.score <= 1 for span in reading.spans)
+    ordered = sorted((span.start, span.end) for span in reading.spans)
+    assert all(a[1] <= b[0] for a, b in pairwise(ordered))
+
+
+def test_evidence_is_the_sentence_that_answers(reader: Reader) -> None:
+    best = reader.read("What carried off the wheel?", [MILL])[0].evidence[0]
+    assert MILL[best.start : best.end].startswith("It ground barley")
+
+
+def test_offsets_count_characters_not_bytes(reader: Reader) -> None:
+    passage = "Der Müller hieß Jörg Schön — “the old wolf” 🐺 — and he was born in 1688 near Köln. " + FILLER
+    assert answer_of(reader, "When was he born?", passage) == "1688"
+
+
+def test_a_long_passage_is_read_to_its_end(reader: Reader) -> None:
+    passage = FILLER * 60 + MILL + FILLER * 60
+    assert answer_of(reader, "When was the mill at Aldery built?", passage) == "1741"
+
+
+def test_windows_cover_the_passage_and_overlap(runtime: Runtime) -> None:
+    passage = FILLER * 60
+    windows = list(runtime.windows("Where did the road run?", passage))
+    assert len(windows) > 2
+    assert all(len(window.ids) <= LENGTH for window in windows)
+    assert windows[0].offsets[0, 0] == 0
+    assert windows[-1].offsets[-1, 1] == len(passage.rstrip())
+    for one, following in pairwise(windows):
+        shared = np.intersect1d(one.offsets[:, 0], following.offsets[:, 0])
+        assert len(shared) >= OVERLAP
+
+
+def test_claims_are_told_apart(reader: Reader) -> None:
+    said = reader.supports("The Hobb brothers built the mill.", [MILL])[0]
+    unsaid = reader.supports("The mill was built by a duke in 1802.", [MILL])[0]
+    elsewhere = reader.supports("The Hobb brothers built the mill.", [BEES])[0]
+    assert said.probability > 0.5 > max(unsaid.probability, elsewhere.probability)
+    assert MILL[said.start : said.end].startswith("The mill at Aldery was built")
+
+
+@pytest.mark.parametrize("passage", ["", "   \n"])
+def test_an_empty_passage_answers_and_supports_nothing(reader: Reader, passage: str) -> None:
+    reading, support = reader.read("Who?", [passage])[0], reader.supports("It is so.", [passage])[0]
+    assert (reading.answerable, reading.spans, support.probability) == (0.0, (), 0.0)
+
+
+def test_no_passages_no_readings(reader: Reader) -> None:
+    assert reader.read("Who?", []) == []
+    assert reader.supports("It is so.", []) == []
+
+
+def test_a_reading_does_not_depend_on_its_neighbours(reader: Reader) -> None:
+    alone = reader.read("When was the mill built?", [MILL])[0]
+    assert reader.read("When was the mill built?", [FILLER * 30, MILL, BEES])[1] == alone
+
+
+def test_threads_share_one_reader() -> None:
+    reader = Reader()
+    with ThreadPoolExecutor(4) as pool:
+        readings = list(pool.map(lambda _: reader.read("When was the mill built?", [MILL, BEES]), range(8)))
+    assert all(reading == readings[0] for reading in readings)
+
+
+def test_nothing_is_loaded_before_it_is_needed_and_loading_is_quick(tmp_path: Path) -> None:
+    Reader(tmp_path)  # an empty folder: nothing is opened yet
+    began = time.process_time()
+    Reader(threads=1).loaded()
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("name", ["front.onnx", "back.onnx", "tokenizer.json"])
+def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
+    for file in MODELS.iterdir():
+        shutil.copy(file, tmp_path)
+    damaged = bytearray((tmp_path / name).read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (tmp_path / name).write_bytes(damaged)
+    with pytest.raises(AstRagError, match=name):
+        Reader(tmp_path).read("Who?", ["Nobody."])
+
+
+def test_curves_are_logistic_and_do_not_overflow() -> None:
+    curve = Curve(2.0, -1.0)
+    assert curve(0.5) == 0.5
+    assert 0 <= curve(-1e6) < 1e-9
+    assert 1 - 1e-9 < curve(1e6) <= 1
+
+
+def test_the_shipped_calibration_rises_with_its_logits() -> None:
+    calibration = Calibration.from_json(json.loads((MODELS / "manifest.json").read_text())["calibration"])
+    for curve in (calibration.answer, calibration.support, calibration.early_answer):
+        assert curve.slope > 0
+    assert 0 < calibration.skip < 0.5
