@@ -10,7 +10,6 @@ from typing import Any
 
 from chapterverse.answer import prompts
 from chapterverse.contracts import responses, settle
-from chapterverse.contracts.answering import answering
 from chapterverse.contracts.config import Config
 from chapterverse.contracts.requests import (
     AnswerRequest,
@@ -114,14 +113,13 @@ class RAG:
         library, _, record = self._index(asked.index_file_id, config)
         settings = settle.ranking(asked, record, config)
         options = {**settle.said(config.options), **settle.said(asked.options)}
-        answer = answering(library).ask(
+        answer = library.ask(
             asked.question,
             index=record.id,
             settings=settings,
             where=settle.where(asked),
-            history=[(turn.role, turn.content) for turn in asked.history or ()],
+            history=[turn.model_dump() for turn in asked.history or ()],
             generation=settle.generation(asked, config, library.embeddings.registry),
-            require_citations=options.get("require_citations", True),
             access=self._query_access(record, asked, config),
         )
         insufficient = options.get("insufficient_evidence_message", prompts.INSUFFICIENT_CONTEXT)

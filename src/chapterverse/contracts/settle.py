@@ -27,7 +27,9 @@ from chapterverse.contracts.requests import (
     Section,
     Source,
 )
+from chapterverse.errors import AstRagValidationError
 from chapterverse.library import Ingestion, SourceSpec
+from chapterverse.library.asking import Generation
 from chapterverse.library.terms import resolve_address
 from chapterverse.providers.generation.catalog import LOCAL, NAMES
 from chapterverse.providers.registry import Registry
@@ -80,9 +82,15 @@ def embedding(
 ) -> tuple[str, str, Mapping[str, Any]]:
     """What to embed with: `provider:model`, the provider's name in the registry, and its options."""
     given = {"provider": default, **with_configured(configured, asked)}
-    model = given.get("model")
-    chosen = f"{given['provider']}:{model}" if model else given["provider"]
-    return chosen, _provider(given) or CUSTOM, given["provider_options"]
+    return _choice(given), _provider(given) or CUSTOM, given["provider_options"]
+
+
+def _choice(given: Mapping[str, Any]) -> str:
+    """Provider and model as `provider:model`."""
+    provider, model = str(given["provider"]), given.get("model")
+    if model and ":" in provider:
+        raise AstRagValidationError(f"{provider!r} names a model already; {model!r} is one too many.")
+    return f"{provider}:{model}" if model else provider
 
 
 def ranking(request: QueryRequest, record: IndexRecord, config: Configuration) -> Retrieval:
@@ -181,18 +189,16 @@ def _under(name: str, given: Auth) -> dict[str, str]:
     return auth_for(name, {name: given[name]}) if isinstance(given, Mapping) and name in given else {}
 
 
-def generation(request: AnswerRequest, config: Configuration, registry: Registry) -> dict[str, Any]:
-    """What writes the answer."""
-    given = with_configured(config.generation, request.generation)
+def generation(request: AnswerRequest, config: Configuration, registry: Registry) -> Generation:
+    """Who writes the answer."""
+    given = {"provider": LOCAL, **with_configured(config.generation, request.generation)}
     layers = [section.options for section in (config.generation, request.generation) if section]
     options = {key: value for layer in layers for key, value in said(layer).items()}
-    provider = _provider(given) or LOCAL
     own = request.generation.auth if request.generation else None
-    return {
-        "provider": given.get("provider", LOCAL),
-        "model": given.get("model"),
-        "auth": auth(provider, registry, own, request.auth, given.get("auth"), config.auth),
-        "options": given["provider_options"],
-        "temperature": options.get("temperature", TEMPERATURE),
-        "max_tokens": options.get("max_output_tokens", MAX_OUTPUT_TOKENS),
-    }
+    return Generation(
+        model=_choice(given),
+        auth=auth(_provider(given) or LOCAL, registry, own, request.auth, given.get("auth"), config.auth),
+        options=given["provider_options"],
+        temperature=options.get("temperature", TEMPERATURE),
+        max_tokens=options.get("max_output_tokens", MAX_OUTPUT_TOKENS),
+    )

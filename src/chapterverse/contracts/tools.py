@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, cast
 
-from chapterverse.answer import gate
-from chapterverse.contracts.answering import answering
+from chapterverse.answer import gate, render
 from chapterverse.contracts.fields import TOOL_RESULT, view
 from chapterverse.contracts.retrieval import checked_filters, find
 from chapterverse.contracts.shelves import default_library
@@ -21,7 +21,7 @@ from chapterverse.errors import (
 from chapterverse.ingest.sentences import split
 from chapterverse.library import Library
 from chapterverse.library.terms import check_question
-from chapterverse.types import Citation, Passage
+from chapterverse.types import Chunk, Citation, Entry, Place
 
 MODES = ("full-book", "selected-text")
 FILTERS = ("source_url", "chapter")
@@ -112,18 +112,27 @@ def generate_response(
     check_question(query)
     if not retrieved_content:
         raise NoContentError("There is no content to answer from: search first, and give what was found.")
-    content = {f"S{n}": item for n, item in enumerate(retrieved_content, 1)}
-    passages = [Passage(key, text) for key, text in zip(content, _texts(retrieved_content), strict=True)]
+    texts = _texts(retrieved_content)
+    entries = [_entry(str(n), item, text) for n, (item, text) in enumerate(zip(retrieved_content, texts, strict=True))]
     try:
-        answer = answering(library or default_library()).answer_from(query, passages)
+        answer = (library or default_library()).answer_from(query, entries)
     except (AstRagValidationError, GenerationError, NoContentError):
         raise
     except AstRagError as error:
         raise GenerationError(error.message, details=error.details, cause=error, retryable=error.retryable) from error
-    return {"response": answer.text, "sources": [_source(one, content[one.id]) for one in answer.citations]}
+    return {"response": answer.text, "sources": [_source(one, retrieved_content) for one in answer.citations]}
 
 
-def _source(citation: Citation, item: Mapping[str, Any]) -> ToolSource:
+def _entry(key: str, item: Mapping[str, Any], text: str) -> Entry:
+    """A retrieved content object as the engine knows passages: a small document, under its number."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    title = str(item.get("source_title") or item.get("source_url") or "")
+    chunk = Chunk(key, key, 0, len(text), text, Place())
+    return Entry(chunk, 0, title, title, "text/plain", digest, digest)
+
+
+def _source(citation: Citation, content: Sequence[Mapping[str, Any]]) -> ToolSource:
+    item = content[int(citation.file_id or 0)]
     return {
         "id": str(item.get("id", citation.id)),
         "source_url": item.get("source_url"),
@@ -143,19 +152,11 @@ def validate_response(
     return cast(Validated, checked.as_dict())
 
 
-def format_response(response: str, sources: Sequence[Mapping[str, Any]]) -> Formatted:
+def format_response(
+    response: str, sources: Sequence[Mapping[str, Any]], style: Literal["text", "markdown", "html", "json"] = "text"
+) -> Formatted:
     """The response, with the sources that it rests on listed below it."""
-    lines = dict.fromkeys(_attribution(source) for source in sources)
-    listed = "".join(f"\n[{n}] {line}" for n, line in enumerate(lines, 1))
-    return {"formatted_response": f"{response.strip()}\n\nSources:{listed}" if listed else response.strip()}
-
-
-def _attribution(source: Mapping[str, Any]) -> str:
-    named = [str(source[key]) for key in ("source_title", "source_url") if source.get(key)]
-    if not named:
-        raise AstRagValidationError("A source needs a source_title or a source_url to be attributed to.")
-    quote = source.get("quote")
-    return ", ".join(dict.fromkeys(named)) + (f": “{quote}”" if quote else "")
+    return {"formatted_response": render.format_response(response, sources, style)}
 
 
 def _texts(content: Sequence[Mapping[str, Any] | str]) -> list[str]:

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from chapterverse.answer.pipeline import Drafter, Sentences
-from chapterverse.answer.retrieve import Found, Retrieval, retrieve
+from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.index import lexical
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
 from chapterverse.providers import generation
 from chapterverse.providers.settings import Auth
-from chapterverse.types import Document, DraftSentence, Entry, Filter, Passage, Reason
+from chapterverse.types import Block, Document, DraftSentence, Entry, Filter, Passage, Reason
 
 _DOCUMENTS = 32
 """How many documents are kept at hand: every citation is checked against its own."""
@@ -77,6 +77,7 @@ class IndexedBook:
     settings: Retrieval
     where: Filter | None
     shelf: Shelf
+    rerank: Rerank
     context: str = ""
     """What was said before, where the question leans on it; it steers the search and is never evidence."""
 
@@ -95,6 +96,7 @@ class IndexedBook:
             terms=lexical.query_vector(asked),
             settings=self.settings,
             where=self.where,
+            rerank=self.rerank,
         )
         reason: Reason | None = None
         if not found:
@@ -109,6 +111,29 @@ class IndexedBook:
 
     async def document(self, entry: Entry) -> Document:
         return await self.shelf.document(self.reader, entry)
+
+
+@dataclass
+class GivenContent:
+    """Passages that somebody else has found, as the book that a question is put to."""
+
+    entries: Sequence[Entry]
+
+    async def about(self, question: str) -> Verdict:  # noqa: ARG002
+        return Verdict("uncertain", "The content was chosen for the question.")
+
+    async def find(self, query: str) -> tuple[list[Found], Reason | None]:  # noqa: ARG002
+        return [Found(entry, 0.0) for entry in self.entries], None
+
+    async def chunks(self, limit: int) -> list[Entry]:
+        return list(self.entries[:limit])
+
+    async def document(self, entry: Entry) -> Document:
+        text = entry.chunk.text
+        block = Block(0, len(text), "paragraph", entry.chunk.place.headings)
+        return Document(
+            entry.chunk.file_id, entry.file_name, entry.mime_type, entry.sha256, entry.title, text, (block,)
+        )
 
 
 async def make_profile(

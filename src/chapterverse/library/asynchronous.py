@@ -14,7 +14,7 @@ from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
 from chapterverse.index import lexical
 from chapterverse.ingest.sentences import split
-from chapterverse.library.asking import LOCAL, Generation, IndexedBook, QueryVectors, Shelf, drafter
+from chapterverse.library.asking import LOCAL, Generation, GivenContent, IndexedBook, QueryVectors, Shelf, drafter
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
 from chapterverse.library.parts import open_reader, warm_up
@@ -24,6 +24,7 @@ from chapterverse.providers.generation import resolve
 from chapterverse.types import (
     Answer,
     Document,
+    Entry,
     Filter,
     IndexRecord,
 )
@@ -113,9 +114,13 @@ class AsyncLibrary(Indexes):
             where = await self._within(reader, where, scope or parse_scope(question))
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
             context = context_of(question, history)
-            book = IndexedBook(reader, embed, settings, where, self._shelf, context)
+            book = IndexedBook(reader, embed, settings, where, self._shelf, self._relevances, context)
             answer = await ask(question, mind, book)
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
+
+    async def answer_from(self, question: str, entries: Sequence[Entry], generation: Generation = LOCAL) -> Answer:
+        """Answer from passages that were found before, and from nothing else; each is a document of its own."""
+        return await ask(check_question(question), self._mind(generation), GivenContent(entries))
 
     def _mind(self, generation: Generation) -> Mind:
         service = resolve(generation.model, auth=generation.auth, options=generation.options)

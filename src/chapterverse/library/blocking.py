@@ -16,7 +16,7 @@ from chapterverse.library.indexes import Inspection
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, Document, IndexRecord
+from chapterverse.types import Answer, Document, Entry, IndexRecord
 
 T = TypeVar("T")
 
@@ -113,6 +113,10 @@ class Library:
     def ask(self, question: str, **options: Any) -> Answer:
         """Answer a question from an index, or from a selection alone; see `AsyncLibrary.ask`."""
         return self._loop.run(self._library.ask(question, **options))
+
+    def answer_from(self, question: str, entries: Sequence[Entry], **options: Any) -> Answer:
+        """Answer from passages that were found before; see `AsyncLibrary.answer_from`."""
+        return self._loop.run(self._library.answer_from(question, entries, **options))
 
     def document(self, file_id: str, index: str | None = None) -> Document:
         """A whole document, as the index holds it."""
