@@ -93,6 +93,20 @@ class TestTablesAndLists:
         head, row = "Tower | Weight (pounds) | Drop (feet)", "Stennet | 310 | 48"
         assert quoted("Do we know of Stennet?", TABLE) == [head, row]
 
+    def test_a_question_about_the_columns_gets_the_whole_table_as_one(self) -> None:
+        (table,) = quoted("Weight in pounds and drop in feet, tower by tower?", TABLE)
+        assert table.splitlines()[0].startswith("Tower | ")
+        assert table.splitlines()[-1].startswith("Stennet | ")
+
+    def test_the_row_and_column_that_a_question_names_are_found(self) -> None:
+        prose = "How many pounds did they weigh at Stennet, and how many feet, they asked at Stennet."
+        assert quoted("How many pounds was it at Stennet?", prose, TABLE)[-1] == "Stennet | 310 | 48"
+
+    def test_a_heading_is_never_an_answer(self) -> None:
+        assert quoted("Who was Edmund Sallis?", "Edmund Sallis\n\nThe last master was Edmund Sallis.") == [
+            "The last master was Edmund Sallis."
+        ]
+
     def test_a_head_that_one_passage_cut_off_is_taken_from_another(self) -> None:
         composed = answered("Which tower had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)
         assert [(one.text, one.citations) for one in composed.sentences] == [
@@ -176,6 +190,14 @@ class TestThemesAndSelections:
         assert 1 <= len(said) <= 3
         assert "A clock is a way of making a fall last." in said
         assert not any("cheese" in sentence or "dance" in sentence for sentence in said)
+
+    def test_a_sentence_that_sums_up_is_a_theme(self) -> None:
+        said = quoted(
+            "What is the main theme of Chapter 3?",
+            *self.CHAPTER,
+            "If there is one lesson, it is that lead has patience and falls.",
+        )
+        assert "If there is one lesson, it is that lead has patience and falls." in said
 
     @pytest.mark.parametrize("question", ["What does this passage mean?", "Explain this concept", "Summarise this."])
     def test_a_question_about_the_selection_itself_gets_its_definition(self, question: str) -> None:

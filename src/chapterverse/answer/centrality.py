@@ -15,6 +15,12 @@ _SAYS_WHAT = re.compile(
 )
 _SUBJECT = re.compile(r"(?:(?:An?|The)\s+)?(?P<subject>[^,.;:!?]{2,60}?)" + _SAYS_WHAT.pattern)
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
+_SUMS_UP = re.compile(
+    r"\b(?:lesson|moral|theme|in short|in sum|in a word|above all|to sum up|the point (?:is|of)"
+    r"|the whole (?:art|craft|point)|this (?:chapter|book|section|part) (?:is|has|shows|argues))\b",
+    re.IGNORECASE,
+)
+_CUE = 0.5
 _TOO_LIKE = 0.7
 """Sentences with more in common than this say the same thing."""
 
@@ -29,11 +35,16 @@ def defines(sentence: str, subject: str | None) -> bool:
 
 
 def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> list[int]:
-    """The sentences most like all the others, helped by their weights from 0 to 1; none says another's again."""
+    """The sentences most like all the others, or that say they sum up; none says another's again.
+
+    Each may be helped by a weight from 0 to 1.
+    """
     vectors = _vectors([content(text) for text in texts])
-    likeness = [sum(_dot(one, other) for other in vectors) for one in vectors]
+    # What is said twice in almost the same words is not the more central for it.
+    likeness = [sum(d for other in vectors if (d := _dot(one, other)) < _TOO_LIKE) for one in vectors]
     top = max(likeness, default=0.0) or 1.0
-    order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n]), n))
+    cues = [_CUE if _SUMS_UP.search(text) else 0.0 for text in texts]
+    order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n] + cues[n]), n))
     chosen: list[int] = []
     for n in order:
         if len(chosen) < count and all(_dot(vectors[n], vectors[k]) < _TOO_LIKE for k in chosen):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chapterverse.answer import centrality, facts
-from chapterverse.answer.fences import Brief, Offered
-from chapterverse.answer.layout import Layout
+from chapterverse.answer.fences import Brief
+from chapterverse.answer.layout import Layout, lay_out
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
@@ -60,6 +60,16 @@ class _Quote(NamedTuple):
     end: int
 
 
+class _Place(NamedTuple):
+    """Where an answer may be; `certain` if it was found by the names of a row and a column."""
+
+    sheet: int
+    start: int
+    end: int
+    score: float
+    certain: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class _Pick:
     """The best answer to one part."""
@@ -79,7 +89,7 @@ class _Composer:
         self._question = brief.question
         self._passages = brief.passages
         self._reader = reader
-        self._sheets = [Layout(passage.text, sentences(passage.text)) for passage in brief.passages]
+        self._sheets = [lay_out(passage.text, sentences(passage.text)) for passage in brief.passages]
 
     def compose(self, presence: float) -> Composed:
         if not self._sheets:
@@ -111,21 +121,44 @@ class _Composer:
         return self._written(quotes[:MOST_SENTENCES], missing)
 
     def _pick(self, query: str) -> _Pick:
-        """The best answer, from the passage that most probably holds it and speaks of what is asked about."""
+        """The best answer, from the place that most probably holds it and speaks of what is asked about."""
         readings = self._reader.read(query, [sheet.text for sheet in self._sheets])
-        speaks = [_coverage(query, passage) for passage in self._passages]
-        order = sorted(range(len(readings)), key=lambda n: -readings[n].answerable * (1 + speaks[n]))
-        best = order[0]
-        chance = max(reading.answerable for reading in readings)
-        defined = self._definition(defined_subject(query), order)
+        places = sorted(self._places(query, readings), key=lambda place: -place.score)
+        best = self._row(query) or places[0]
+        chance = 1.0 if best.certain else readings[best.sheet].answerable
+        defined = self._definition(defined_subject(query), [place.sheet for place in places])
         if defined:
-            return _Pick(defined, "", chance)
-        sheet, span = self._sheets[best], _answer_span(query, self._sheets[best], readings[best])
-        first, last = sheet.covering(span.start, span.end)
-        quotes = list(self._whole(best, first, last, query))
+            return _Pick(defined, "", readings[defined[0].sheet].answerable)
+        sheet = self._sheets[best.sheet]
+        quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
-            quotes += self._further(best, readings[best], quotes)
-        return _Pick(tuple(quotes), sheet.text[span.start : span.end], chance)
+            quotes += self._further(best.sheet, readings[best.sheet], quotes)
+        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance)
+
+    def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
+        """Where the answer may be, in every passage."""
+        wanted = _names(query)
+        for n, (sheet, reading, passage) in enumerate(zip(self._sheets, readings, self._passages, strict=True)):
+            spans = reading.spans or reading.evidence[:1] or (_by_words(query, sheet),)
+            about = _coverage(wanted, f"{passage.label}\n{passage.text}")
+            for span in spans:
+                strength = span.score / spans[0].score if spans[0].score else 1.0
+                speaks = 1 + about + _coverage(wanted, sheet.paragraph(span.start))
+                yield _Place(n, span.start, span.end, reading.answerable * strength * speaks)
+
+    def _row(self, query: str) -> _Place | None:
+        """The row of a table whose first cell and one of whose columns the question names."""
+        asked = content(query)
+        best: _Place | None = None
+        for n, sheet in enumerate(self._sheets):
+            for table in sheet.tables:
+                columns = content(" ".join(sheet.cells(table.header)[1:])) if table.header else frozenset()
+                for row in table.rows:
+                    first = content(sheet.cells(row)[0])
+                    named = len((asked - first) & columns)
+                    if first and first <= asked and named > (best.score if best else 0):
+                        best = _Place(n, *row, score=named, certain=True)
+        return best
 
     def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
         """The sentences with all that they need to be understood."""
@@ -135,7 +168,9 @@ class _Composer:
             header = table.header
             if header is None:
                 n, start, end, header = self._same_row(sheet.text[start:end]) or (n, start, end, None)
-            if header is not None and header != (start, end):
+            if header == (start, end):
+                end = table.end
+            elif header is not None:
                 yield _Quote(n, *header)
         elif around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0):
             if start < around.start:
@@ -206,20 +241,16 @@ class _Composer:
         return DraftSentence(text, (self._passages[quote.sheet].id,), text, "quote")
 
 
-def _answer_span(query: str, sheet: Layout, reading: Reading) -> AnswerSpan:
-    """Where the answer is; by shared words where the reader did not read so far."""
-    found = reading.spans or reading.evidence
-    if found:
-        return found[0]
+def _by_words(query: str, sheet: Layout) -> AnswerSpan:
+    """The sentence that shares most words with the question, where the reader read no further."""
     asked = content(query)
     start, end = max(sheet.sentences, key=lambda s: len(asked & content(sheet.text[s[0] : s[1]])))
     return AnswerSpan(start, end, 0.0)
 
 
-def _coverage(query: str, passage: Offered) -> float:
-    """The share of the question's names and numbers that a passage or its place mentions."""
-    wanted = _names(query)
-    return len(wanted & _folded(f"{passage.label}\n{passage.text}")) / len(wanted) if wanted else 1.0
+def _coverage(wanted: set[str], text: str) -> float:
+    """The share of the question's names and numbers that a text mentions."""
+    return len(wanted & _folded(text)) / len(wanted) if wanted else 1.0
 
 
 def _names(text: str) -> set[str]:

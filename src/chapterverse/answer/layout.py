@@ -16,12 +16,22 @@ _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
 
+_LONGEST_HEADING = 12
+
 
 class Table(NamedTuple):
-    """A table's first row, if it is in the passage, and where the table ends."""
+    """The head of a table, if it is in the passage, and the rows below it."""
 
     header: tuple[int, int] | None
-    end: int
+    rows: tuple[tuple[int, int], ...]
+
+    @property
+    def start(self) -> int:
+        return (self.header or self.rows[0])[0]
+
+    @property
+    def end(self) -> int:
+        return (self.rows or (self.header or (0, 0),))[-1][1]
 
 
 class List(NamedTuple):
@@ -30,6 +40,12 @@ class List(NamedTuple):
     start: int
     items: int
     end: int
+
+
+def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
+    """A passage without its headings: they say where something stands, and nothing of it."""
+    body = [(start, end) for start, end in sentences if not _is_heading(text, start, end)]
+    return Layout(text, body or sentences)
 
 
 @dataclass(frozen=True)
@@ -44,24 +60,36 @@ class Layout:
         return self.text[start:end]
 
     def covering(self, start: int, end: int) -> tuple[int, int]:
-        """First and last of the sentences that these characters touch, or the nearest one."""
+        """First and last of the sentences that these characters touch; the one they touch most, if on several lines."""
         touched = [n for n, (first, last) in enumerate(self.sentences) if first < end and last > start]
-        if touched:
+        if touched and "\n" not in self.text[slice(*self.range(touched[0], touched[-1]))]:
             return touched[0], touched[-1]
-        nearest = min(range(len(self.sentences)), key=lambda n: abs(self.sentences[n][0] - start))
-        return nearest, nearest
+        most = max(range(len(self.sentences)), key=lambda n: _shared(self.sentences[n], (start, end)))
+        return most, most
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         return self.sentences[first][0], self.sentences[last][1]
 
+    def paragraph(self, offset: int) -> str:
+        """The text between the blank lines around an offset."""
+        start = self.text.rfind("\n\n", 0, offset) + 1
+        end = self.text.find("\n\n", offset)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        return [self._table(rows) for rows in self._runs(_is_row)]
+
     def table_at(self, offset: int) -> Table | None:
-        rows = next((run for run in self._runs(_is_row) if run[0][0] <= offset < run[-1][1]), None)
-        if rows is None:
-            return None
-        first = self.text[slice(*rows[0])]
+        return next((table for table in self.tables if table.start <= offset < table.end), None)
+
+    def _table(self, rows: list[tuple[int, int]]) -> Table:
         # A passage may begin in the middle of a table; heads of columns have no figures.
-        cut_off = rows[0][0] == 0 and any(character.isdigit() for character in first)
-        return Table(None if cut_off else rows[0], rows[-1][1])
+        cut_off = rows[0][0] == 0 and any(character.isdigit() for character in self.text[slice(*rows[0])])
+        return Table(None, tuple(rows)) if cut_off else Table(rows[0], tuple(rows[1:]))
+
+    def cells(self, row: tuple[int, int]) -> list[str]:
+        return self.text[slice(*row)].split(_CELL)
 
     def list_from(self, first: int, ahead: int) -> List | None:
         """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in."""
@@ -99,6 +127,24 @@ class Layout:
             elif runs[-1]:
                 runs.append([])
         return [run for run in runs if run]
+
+
+def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """How many characters two spans share; below 0, how far they are apart."""
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def _is_heading(text: str, start: int, end: int) -> bool:
+    """A few words on a line of their own, without a stop at the end, and more text below."""
+    line = text[start:end]
+    alone = text[:start].rstrip(" ")[-1:] in ("", "\n") and text[end:].lstrip(" ").startswith("\n")
+    return (
+        alone
+        and line[-1].isalnum()
+        and len(line.split()) <= _LONGEST_HEADING
+        and not _is_row(line)
+        and not _is_item(line)
+    )
 
 
 def _is_row(line: str) -> bool:
