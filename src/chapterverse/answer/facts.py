@@ -109,6 +109,9 @@ _FRACTION = re.compile(
     re.IGNORECASE,
 )
 _HALVES = re.compile(r"\b(?P<whole>\w+)\s+and\s+a\s+(?P<part>half|quarter|third)\b", re.IGNORECASE)
+_UNIT_AND_PART = re.compile(
+    rf"\b(?P<whole>an?|{'|'.join(_ONES[1:10])})\s+(?P<unit>\w+)\s+and\s+an?\s+(?P<part>half|quarter)\b", re.IGNORECASE
+)
 _DIGITS = re.compile(
     r"(?<![\w.])(?P<sign>[-−](?=\d)|minus\s+)?(?:(?P<money>[£$€¥])\s?)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
     r"(?P<over>[/⁄]\d+)?(?P<part>[½⅓⅔¼¾⅛⅜⅝])?(?P<nth>(?:st|nd|rd|th)\b)?(?P<decade>s\b|['’]s\b)?"
@@ -198,6 +201,11 @@ def _values(words: list[str]) -> Iterator[tuple[int, bool]]:
 
 
 def _fractions(text: str) -> Iterator[Number]:
+    for match in _UNIT_AND_PART.finditer(text):
+        if unit_of(match["unit"]):
+            whole = _SMALL.get(match["whole"].lower(), 1)
+            value = whole + Fraction(1, _PARTS[match["part"].lower()])
+            yield Number(match.start(), match.end(), value, unit_of(match["unit"]))
     for match in _HALVES.finditer(text):
         whole = match["whole"].lower()
         if whole in _SMALL or whole.isdigit():

@@ -34,8 +34,10 @@ _ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE
 class Limits:
     """How strict the gate is: the reader's calibrated probabilities, and how much may be said."""
 
-    support: float = 0.5
-    """For a claim that uses no word but those of its evidence."""
+    support_in_order: float = 0.05
+    """For a claim that only leaves words of one sentence out: the rules judge that better than the reader."""
+    support: float = 0.2
+    """For one that uses no words but those of its evidence, in another order or from several sentences."""
     support_new_words: float = 0.8
     """For one that uses others."""
     new_words: int = 2
@@ -45,7 +47,7 @@ class Limits:
     sentences: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("support", "support_new_words", "new_share"):
+        for name in ("support_in_order", "support", "support_new_words", "new_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise AstRagValidationError(f"{name} is {getattr(self, name)!r}; it must be a number from 0 to 1.")
         if self.new_words < 0 or self.sentences < 1:
@@ -182,7 +184,7 @@ class Gate:
     def _needed(self, comparison: Comparison, passage: str) -> float:
         new = comparison.new_words
         if not new:
-            return self._limits.support
+            return self._limits.support_in_order if comparison.in_order else self._limits.support
         if len(new) > self._limits.new_words or len(new) > self._limits.new_share * comparison.words:
             raise _Rejected("new_words", f"The evidence does not speak of {', '.join(new)}.", passage)
         return self._limits.support_new_words

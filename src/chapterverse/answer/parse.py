@@ -8,12 +8,24 @@ from functools import lru_cache
 from typing import Literal
 
 from chapterverse.answer.facts import Date, Name, Number, dates, names, negations, numbers
-from chapterverse.answer.wording import AUXILIARIES, BE, COORDINATORS, DETERMINERS, FUNCTION_WORDS, PAST_FORMS, stem
+from chapterverse.answer.wording import (
+    AUXILIARIES,
+    BE,
+    COORDINATORS,
+    DETERMINERS,
+    FUNCTION_WORDS,
+    PAST_FORMS,
+    PRONOUNS,
+    stem,
+)
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _BREAK = re.compile(r"[,;:()|“”\"\n–—]|\s-\s|[.!?]\s")
 _OPENERS = COORDINATORS | frozenset("because if unless when where".split())
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall"}
+_UNCHANGED = frozenset("cast cut put set read let hit shut split spread".split())
+_PARTICLES = frozenset("up out off down over away back".split())
+_ARTICLES = frozenset("the a an his her its their our my".split())
 _HELPERS = frozenset("will would can could may might must shall should do does did to not".split())
 
 
@@ -59,15 +71,21 @@ class Sentence:
     """The words that are not part of a number's limit ("more than 10"), nor of a date ("2 May")."""
     named: frozenset[int]
     """The tokens that are part of a name."""
+    counts: frozenset[int]
+    """The tokens that are part of a number."""
 
-    def passive(self, token: int) -> bool:
-        """Whether a verb is in the passive: behind a form of "be", or before "by"."""
+    def passive(self, token: int) -> bool | None:
+        """Whether a verb is in the passive: behind a form of "be", or before "by"; None where that cannot be told."""
         word = self.tokens[token].word
-        if not (word.endswith(("ed", "en")) or word in PAST_FORMS or word in ("cast", "cut", "put", "set", "read")):
+        if not (word.endswith(("ed", "en")) or word in PAST_FORMS or word in _UNCHANGED):
             return False
-        before = [t.word for t in self.tokens[max(0, token - 3) : token]]
-        after = [t.word for t in self.tokens[token + 1 : token + 3]]
-        return bool(BE & set(before)) or "by" in after[:2]
+        if BE & {t.word for t in self.tokens[max(0, token - 3) : token]}:
+            return True
+        after = [t.word for t in self.tokens[token + 1 : token + 4] if t.word not in _PARTICLES]
+        if "by" in after[:2]:
+            return True
+        done = after[:1] and (after[0] in DETERMINERS or after[0] in PRONOUNS or token + 1 in self.named)
+        return False if done else None
 
     def predicate(self, token: int) -> bool:
         """Whether a word is a verb or a form that goes before one."""
@@ -78,13 +96,13 @@ class Sentence:
         word = self.tokens[token].word
         before = self.tokens[token - 1].word if token else ""
         after = self.tokens[token + 1].word if token + 1 < len(self.tokens) else ""
-        if before in DETERMINERS or token in self.named or word in FUNCTION_WORDS:
+        if before in DETERMINERS or token in self.named or token in self.counts or word in FUNCTION_WORDS:
             return False
         return (
             word in PAST_FORMS
             or (word.endswith("ed") and len(word) > 4)
             or before in _HELPERS
-            or after in DETERMINERS
+            or after in _ARTICLES
             or (word.endswith("er") and "than" in [t.word for t in self.tokens[token + 1 : token + 3]])
         )
 
@@ -122,6 +140,7 @@ def parse(text: str) -> Sentence:
         words=frozenset(token.word for token in tokens),
         free=frozenset(t.word for t in tokens if not any(start <= t.start < end for start, end in taken)),
         named=frozenset(named),
+        counts=frozenset(n for n, t in enumerate(tokens) if any(f.lead <= t.start < f.tail for f in found)),
     )
 
 

@@ -40,7 +40,10 @@ _IRREGULAR = """
     hold held|keep kept|know knew known|lay laid|lead led|learn learnt|leave left|lend lent|lie lay lain|light lit
     lose lost|make made|mean meant|meet met|pay paid|put|read|ride rode ridden|ring rang rung|rise rose risen|run ran
     say said|see saw seen|seek sought|sell sold|send sent|set|shake shook shaken|shoot shot|show showed shown|shut
-    sing sang sung|sink sank sunk|sit sat|sleep slept asleep|speak spoke spoken|spend spent|split|spread|stand stood
+    sing sang sung|sink sank sunk|sit sat|sleep slept|shine shone
+    shrink shrank shrunk|slide slid|sow sown|spin spun|spring sprang sprung|stick stuck|swear swore sworn|flee fled
+    forbid forbade forbidden|grind ground|bear bore borne|wake woke woken|weep wept|withdraw withdrew withdrawn
+    speak spoke spoken|spend spent|split|spread|stand stood
     steal stole stolen|strike struck|sweep swept|swim swam swum|swing swung|take took taken|teach taught|tear tore torn
     tell told|think thought|throw threw thrown|understand understood|wear wore worn|weave wove woven|win won
     wind wound|write wrote written
@@ -77,6 +80,7 @@ _SYNONYMS = """
     near beside next|asleep sleep|weight weigh|height high|length long|width wide|depth deep|age old|proposal propose
     sea ocean|work labour|person people individual|wood timber|gap pass|income revenue
     settle settlement|admit admission|thick thickness|warm heat|predator hunter|ill sick|error mistake
+    additional extra further
 """
 _ANTONYMS = """
     before/after above/below over/under early/late earlier/later first/last more/less more/fewer most/least
@@ -97,10 +101,15 @@ _ANTONYMS = """
 """
 
 
+_NO_ADVERBS = frozenset("family assembly supply multiply anomaly homily monopoly butterfly".split())
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """What a word has in common with its other forms: "buy" of "bought", "employ" of "employed"."""
     base = _BASE.get(word, word)
+    if base.endswith("ly") and len(base) > 5 and base not in _NO_ADVERBS:
+        base = base.removesuffix("ly")
     with _lock:
         found: str = _stemmer.stemWord(base)
     return found

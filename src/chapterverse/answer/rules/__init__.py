@@ -15,9 +15,17 @@ from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
     *(values.numbers, values.dates, values.closed, values.paired),
-    *(subjects.names, subjects.stitched, subjects.mentioned, subjects.crossed),
-    *(force.opposites, force.denials, force.markers, force.modality, force.restrictions),
-    *(roles.turned, roles.flipped, roles.doers, roles.directions, roles.swapped),
+    *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
+    *(
+        force.opposites,
+        force.denials,
+        force.contrasts,
+        force.markers,
+        force.reported,
+        force.modality,
+        force.restrictions,
+    ),
+    *(roles.moved, roles.doers, roles.directions),
 )
 
 
@@ -28,10 +36,17 @@ class Comparison:
     objections: tuple[Objection, ...]
     new_words: tuple[str, ...]
     words: int
+    in_order: bool
+    """Whether the claim only leaves words of one sentence out."""
 
 
 def compare(claim: str, evidence: Sequence[Evidence], passage: str) -> Comparison:
     """Hold a claim against its evidence; `passage` serves only to complete a name that the evidence gives in part."""
     case = Case(claim, evidence, passage)
     objections = tuple(objection for rule in _RULES for objection in rule(case))
-    return Comparison(objections, case.new_words(), len(case.claim.terms))
+    return Comparison(objections, case.new_words(), len(case.claim.terms), _in_order(case))
+
+
+def _in_order(case: Case) -> bool:
+    runs, pairs = case.runs(case.home), case.aligned[case.home]
+    return len(runs) == 1 and len(pairs) == len(case.claim.terms)

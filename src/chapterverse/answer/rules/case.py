@@ -9,7 +9,7 @@ from functools import cached_property
 from chapterverse.answer.evidence import Evidence
 from chapterverse.answer.facts import without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term, parse
-from chapterverse.answer.wording import SUBJECT_PRONOUNS, same, stem
+from chapterverse.answer.wording import BE, SUBJECT_PRONOUNS, same, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,16 @@ def matches(claimed: Term, found: Term) -> bool:
         return True
     short, long = sorted((claimed.key, found.key), key=len)
     return len(short) >= 5 and long.startswith(short) and len(long) - len(short) <= 4
+
+
+_WRITER = frozenset(map(stem, ("author", "writer", "narrator")))
+_FIRST_PERSON = frozenset(("i", "my", "me"))
+
+
+_RELATIVE = frozenset("which who that and but".split())
+_OBJECTS = frozenset("it he she they him her them".split())
+Pair = tuple[Term, Term]
+"""A term of the claim, and its place in the evidence."""
 
 
 class Case:
@@ -73,8 +83,19 @@ class Case:
         return tuple(
             self.claim.tokens[term.token].word
             for term in self.claim.terms
-            if term.kind == "word" and not self.found(term) and not self.implied(term) and not self.negated(term)
+            if term.kind == "word" and not (self.found(term) or self.implied(term) or self.negated(term))
+            if not (term.key in _WRITER and any(_FIRST_PERSON & s.words for s in self.sentences))
         )
+
+    @cached_property
+    def claim_passive(self) -> bool:
+        return any(self.claim.passive(term.token) for term in self.claim.terms)
+
+    @cached_property
+    def equates(self) -> bool:
+        """Whether the claim says what something is: its first verb is a form of "be"."""
+        verb = next((n for n in range(len(self.claim.tokens)) if self.claim.predicate(n)), None)
+        return verb is not None and self.claim.tokens[verb].word in BE
 
     @cached_property
     def home(self) -> int:
@@ -97,7 +118,7 @@ class Case:
     @cached_property
     def used(self) -> tuple[frozenset[int], ...]:
         """For each sentence, the clauses that the claim takes its words from; none of one that only lends a name."""
-        return tuple(self._used(s) if self._tells(n) else frozenset() for n, s in enumerate(self.sentences))
+        return tuple(self._used(n) if self._tells(n) else frozenset() for n in range(len(self.sentences)))
 
     def _tells(self, number: int) -> bool:
         """Whether a sentence has at least two terms of the claim that the main one has not."""
@@ -107,22 +128,59 @@ class Case:
         )
         return number == self.home or len(mine - main) >= 2
 
-    def _used(self, sentence: Sentence) -> frozenset[int]:
-        """Each word counts for the clause that has most of them; the claim's subject only where nothing else does."""
-        held = {
-            clause: sum(
-                any(matches(term, t) for t in sentence.terms if t.clause == clause) for term in self.claim.terms
-            )
-            for clause in {t.clause for t in sentence.terms}
-        }
-        told: set[int] = set()
-        named: set[int] = set()
-        for term in self.claim.terms:
-            clauses = {t.clause for t in sentence.terms if matches(term, t)}
-            if clauses:
-                best = max(clauses, key=lambda clause: (held[clause], -clause))
-                (named if term.kind == "name" or term in self.opening else told).add(best)
-        return frozenset(told or named)
+    def _used(self, number: int) -> frozenset[int]:
+        """The clauses where its terms stand; that of the claim's subject only where there is no other."""
+        pairs = self.aligned[number]
+        told = {place.clause for term, place in pairs if term.kind != "name" and term not in self.opening}
+        return frozenset(told or {place.clause for _, place in pairs})
+
+    @cached_property
+    def aligned(self) -> tuple[tuple[Pair, ...], ...]:
+        """For each sentence, the claim's terms with their places in it."""
+        return tuple(tuple(align(self.claim, sentence)) for sentence in self.sentences)
+
+    def runs(self, number: int) -> list[list[Pair]]:
+        """The claim's terms in runs that keep the order of the sentence; adverbs may stand anywhere."""
+        found: list[list[Pair]] = []
+        for pair in self.aligned[number]:
+            if self.claim.tokens[pair[0].token].word.endswith("ly"):
+                continue
+            if found and found[-1][-1][1].token <= pair[1].token:
+                found[-1].append(pair)
+            else:
+                found.append([pair])
+        return found
+
+
+def align(claim: Sentence, sentence: Sentence) -> list[Pair]:
+    """The claim's terms, each with the place that lets as few of them as possible change their order."""
+    best: dict[Term, tuple[int, int, list[Pair]]] = {}
+    for term in claim.terms:
+        places = [t for t in sentence.terms if matches(term, t)]
+        if not places or _stands_for_pronoun(claim, term, sentence):
+            continue
+        step: dict[Term, tuple[int, int, list[Pair]]] = {}
+        for place in places:
+            options = [
+                (turns + (last.token > place.token), jumps + abs(place.token - last.token), [*pairs, (term, place)])
+                for last, (turns, jumps, pairs) in best.items()
+            ]
+            step[place] = min(options, key=lambda option: option[:2], default=(0, 0, [(term, place)]))
+        best = step
+    return min(best.values(), key=lambda option: option[:2])[2] if best else []
+
+
+def _stands_for_pronoun(claim: Sentence, term: Term, sentence: Sentence) -> bool:
+    """Whether the evidence has a pronoun where the claim has the term: "bought it", "bought the castle"."""
+    at = claim.terms.index(term)
+    for place in (t for t in sentence.terms if at and matches(claim.terms[at - 1], t)):
+        after = sentence.tokens[place.token + 1].word if place.token + 1 < len(sentence.tokens) else ""
+        named = [t.token for t in sentence.terms if matches(term, t) and t.token < place.token]
+        # With no other clause in between, the term is who acts, and the pronoun someone else: "her father taught her".
+        between = range(named[-1] + 1, place.token) if named else range(0)
+        if after in _OBJECTS and any(sentence.predicate(n) or sentence.tokens[n].word in _RELATIVE for n in between):
+            return True
+    return False
 
 
 def _bare(word: str) -> str | None:

@@ -9,6 +9,7 @@ from chapterverse.answer.parse import Sentence
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.wording import MARKERS, OBLIGATION, PERMISSION, Marker, opposite, stem
 
+_REPORTING = next(marker.words for marker in MARKERS if marker.name == "attribution")
 _TELLING = frozenset("tell tells told says said".split())
 """These govern what follows only as "said that", or as an aside ("…, she said, …")."""
 _SWEEPING = frozenset("all always everyone everything".split())
@@ -31,6 +32,32 @@ def denials(case: Case) -> Iterator[Objection]:
     if (claimed + found + flips) % 2:
         what = "denies what the evidence says" if claimed else "says what the evidence denies"
         yield Objection("negation", f"The claim {what}.")
+
+
+def contrasts(case: Case) -> Iterator[Objection]:
+    """ "Fast when pushed hard and slowly when softly" must not become "slowly when pushed hard"."""
+    for sentence in case.sentences:
+        segments = _segments(sentence)
+        for term in case.claim.terms:
+            mine = {segments[t.token] for t in sentence.terms if t.key == term.key}
+            theirs = {segments[t.token] for t in sentence.terms if opposite(term.key, t.key)} - mine
+            for other in case.claim.terms:
+                found = {segments[t.token] for t in sentence.terms if matches(other, t)}
+                if mine and found and found <= theirs and other not in case.opening:
+                    said = case.claim.tokens[other.token].word
+                    yield Objection("contrast", f"The evidence says “{said}” of the opposite.")
+                    return
+
+
+def _segments(sentence: Sentence) -> list[int]:
+    """For each token, how many coordinate pieces of the sentence came before its own."""
+    found: list[int] = []
+    number = last = 0
+    for token in sentence.tokens:
+        number += token.word in ("and", "or", "but", "while", "whereas") or ";" in sentence.text[last : token.start]
+        last = token.end
+        found.append(number)
+    return found
 
 
 def _count(sentence: Sentence, tokens: Collection[int]) -> int:
@@ -61,12 +88,29 @@ def _governing(marker: Marker, sentence: Sentence, used: frozenset[int]) -> str 
         if token.word not in marker.words & sentence.free:
             continue
         clause = [t.word for t in sentence.tokens if t.clause == token.clause]
-        governs = len(clause) <= 3 or token.word not in _TELLING or "that" in clause
+        governs = len(clause) <= 3 or token.word not in _TELLING or {"that", "to"} & set(clause)
         follows = marker.reach == "rest" and governs and (len(clause) <= 3 or max(used) >= token.clause)
         beside = marker.reach == "part" and any(t.clause in used for t in sentence.tokens if t.part == token.part)
         if (token.clause in used and governs) or beside or follows:
             return token.word
     return None
+
+
+def reported(case: Case) -> Iterator[Objection]:
+    """What someone only swore, dreamed or ruled "that …" must not become what is so."""
+    for sentence, used in zip(case.sentences, case.used, strict=True):
+        for place, token in enumerate(sentence.tokens[1:], 1):
+            verb = sentence.tokens[place - 1]
+            told = sentence.verb(place - 1) or (place > 1 and _speaks(sentence, place - 2))
+            if token.word != "that" or not told or not used or max(used) < token.clause:
+                continue
+            if stem(verb.word) not in {t.key for t in case.claim.terms} and not case.claim.free & _REPORTING:
+                yield Objection("strength", f"The evidence says “{verb.word} that …”, which the claim leaves out.")
+                return
+
+
+def _speaks(sentence: Sentence, token: int) -> bool:
+    return token in sentence.named or sentence.tokens[token].word in ("he", "she", "it", "they", "i", "we", "who")
 
 
 def _not_all(claimed: frozenset[str], sentence: Sentence, used: frozenset[int]) -> Iterator[Objection]:
@@ -92,13 +136,12 @@ def restrictions(case: Case) -> Iterator[Objection]:
     """What is denied, or said of all, of a part only ("not … for delays caused by weather") is not so of the whole."""
     if not (case.claim.denials or case.claim.words & _SWEEPING):
         return
-    passive = any(case.claim.passive(t.token) for t in case.claim.terms)
     for sentence, used in zip(case.sentences, case.used, strict=True):
         sweeping = {t.clause for n, t in enumerate(sentence.tokens) if n in sentence.denials or t.word in _SWEEPING}
         verb = next((n for n in range(len(sentence.tokens)) if sentence.predicate(n)), 0)
         for term in sentence.terms:
             left_out = term.clause in used & sweeping and not any(matches(t, term) for t in case.claim.terms)
-            if left_out and term.number is None and not (passive and term.token < verb):
+            if left_out and term.number is None and not (case.claim_passive and term.token < verb):
                 word = sentence.tokens[term.token].word
                 if not _answers(case, word):
                     yield Objection("restriction", f"The evidence says so only with “{word}”.")

@@ -1,59 +1,145 @@
-"""Roles: who does what to whom, and in which direction, must stay as it was."""
+"""Roles: who does what to whom is told by order, so a claim keeps the order of its evidence or shows why not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from chapterverse.answer.parse import Sentence, Term
-from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import AUXILIARIES, DETERMINERS, PREPOSITIONS, stem
+from chapterverse.answer.rules.case import Case, Objection, Pair, matches
+from chapterverse.answer.wording import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS
 
-_REACH = 12
-"""How many words lie between two things that a verb joins, at the most."""
-_SYMMETRIC = frozenset(map(stem, "meet marry join equal resemble match differ unite border adjoin".split()))
+_REACH = 6
+"""How many words lie between a verb in the passive and "by", at the most."""
+_JOINING = frozenset("and or while whereas but".split())
+_PHRASE = 5
+"""How many words a noun phrase has between two of its parts, at the most ("the seal of the Guild")."""
+_LEADS = frozenset(
+    "in on at during by with within from to for until since after before because if when while as under between through"
+    " across near over above below without unless although though".split()
+)
+"""Words that a phrase takes along when it moves: "in winter", "because they climb"."""
+_LIGHT = frozenset("they it he she you is are has have had was were".split())
+_ALIKE = (frozenset("in on at during".split()), frozenset("if when with".split()))
+_BINDING = AUXILIARIES | frozenset("to than from with and or but because while whereas".split())
 _OPPOSED = (("from", "to"), ("before", "after"), ("above", "below"), ("over", "under"), ("until", "since"))
 _DIRECTIONS = (*_OPPOSED, *((other, one) for one, other in _OPPOSED))
 _LEADING = frozenset(word for pair in _OPPOSED for word in pair)
-_LINKS = frozenset("to than from of behind before after over above below under for".split())
-_SKIPPED = frozenset("the a an his her its their".split())
 
 
-def turned(case: Case) -> Iterator[Objection]:
-    """Two things on either side of a verb must not have changed places, unless the verb has changed its voice."""
-    for sentence in case.sentences:
-        for verb in case.claim.terms:
-            if verb.kind != "word" or verb.key in _SYMMETRIC or not case.claim.verb(verb.token):
-                continue
-            places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
-            if places and all(_turned_around(case.claim, verb, sentence, place) for place in places):
-                yield Objection(
-                    "roles", f"The parts around “{case.claim.tokens[verb.token].word}” have changed places."
-                )
-                return
+def moved(case: Case) -> Iterator[Objection]:
+    """Parts change places only as phrases, inside a noun phrase, around "is" or "and", or with the verb's voice."""
+    for number, sentence in enumerate(case.sentences):
+        verbs = list(_verbs(case.claim, sentence))
+        if any(_voice_undone(case.claim, verb, sentence, place) for verb, place in verbs):
+            yield Objection("roles", "The verb has changed its voice, and what stands around it has not.")
+        elif not any(_voice_changed(case.claim, verb, sentence, place) for verb, place in verbs):
+            for before, after in pairwise(case.runs(number)):
+                if not _explained(case.claim, sentence, before, after):
+                    word = case.claim.tokens[after[0][0].token].word
+                    yield Objection(
+                        "roles", f"The evidence has what comes before and after “{word}” the other way round."
+                    )
+                    return
 
 
-def _turned_around(claim: Sentence, verb: Term, sentence: Sentence, place: Term) -> bool:
-    other_voice = claim.passive(verb.token) != sentence.passive(place.token)
-    agent = _led_by(claim, verb.token) or _led_by(sentence, place.token)
-    near = [t for t in claim.terms if abs(t.token - verb.token) <= _REACH and t.number is None]
-    for left in (t for t in near if t.token < verb.token):
-        for right in (t for t in near if t.token > verb.token):
-            first, second = _nearest(left, sentence, place), _nearest(right, sentence, place)
-            if first is None or second is None or first == second:
-                continue
-            changed = first.token > place.token > second.token
-            kept = first.token < place.token < second.token
-            if (changed and not other_voice) or (kept and other_voice and agent):
-                return True
-    return False
+def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], after: Sequence[Pair]) -> bool:
+    return (
+        any(_phrase(claim, sentence, run) for run in (before, after))
+        or any(_noun_phrase(sentence, before[-1][1], place) for _, place in after[:2])
+        or _equation(claim, sentence, before, after)
+        or _owned(claim, sentence, before[-1], after[0])
+        or _coordinated(claim, sentence, before, after)
+        or _tag(sentence, after)
+    )
 
 
-def _nearest(term: Term, sentence: Sentence, place: Term) -> Term | None:
-    """Of the places where the sentence has a term, the one nearest to the verb."""
-    return min(
-        (t for t in sentence.terms if matches(term, t) and t.token != place.token),
-        key=lambda t: (t.clause != place.clause, abs(t.token - place.token)),
-        default=None,
+def _phrase(claim: Sentence, sentence: Sentence, run: Sequence[Pair]) -> bool:
+    """Whether a run has taken its leading word along."""
+    mine, theirs = _lead(claim, run[0][0].token), _lead(sentence, run[0][1].token)
+    return mine in _LEADS and (mine == theirs or any({mine, theirs} <= alike for alike in _ALIKE))
+
+
+def _noun_phrase(sentence: Sentence, first: Term, second: Term) -> bool:
+    """Whether two terms stand in one noun phrase of the evidence."""
+    start, end = sorted((first.token, second.token))
+    between = range(start + 1, end)
+    if end - start > _PHRASE or sentence.verb(start) or sentence.verb(end):
+        return False
+    return not any(
+        sentence.tokens[n].word in _BINDING or (sentence.verb(n) and sentence.tokens[n].word not in ("named", "called"))
+        for n in between
+    )
+
+
+def _equation(claim: Sentence, sentence: Sentence, before: Sequence[Pair], after: Sequence[Pair]) -> bool:
+    """Whether the two sides of "is" have changed places, one of them being "the" such and such."""
+    sides = [(before[-1][0].token, after[0][0].token, claim), (after[-1][1].token, before[0][1].token, sentence)]
+    for start, end, text in sides:
+        words = [t.word for t in text.tokens[start + 1 : end]]
+        if not words or words[0] not in ("is", "was", "are", "were"):
+            return False
+    return True
+
+
+def _coordinated(claim: Sentence, sentence: Sentence, before: Sequence[Pair], after: Sequence[Pair]) -> bool:
+    """Whether both claim and evidence put a conjunction between the two: "a and b", "b and a"."""
+    ends = [(before[-1][0].token, after[0][0].token, claim), (after[-1][1].token, before[0][1].token, sentence)]
+    return all(
+        _JOINING & {t.word for t in text.tokens[start + 1 : end]} or ";" in text.text[text.tokens[start].end :]
+        for start, end, text in ends
+        if start < end
+    ) and all(start < end for start, end, _ in ends)
+
+
+def _tag(sentence: Sentence, run: Sequence[Pair]) -> bool:
+    """Whether "the data suggest that …" has become "…, the data suggest"."""
+    last = run[-1][1].token
+    return last + 1 < len(sentence.tokens) and sentence.tokens[last + 1].word == "that"
+
+
+def _owned(claim: Sentence, sentence: Sentence, thing: Pair, owner: Pair) -> bool:
+    """Whether "its bob" has become "the bob of the pendulum"."""
+    lead = [t.word for t in claim.tokens[max(0, owner[0].token - 3) : owner[0].token]]
+    before = sentence.tokens[thing[1].token - 1].word if thing[1].token else ""
+    return "of" in lead and before in ("its", "his", "her", "their")
+
+
+def _lead(sentence: Sentence, token: int) -> str:
+    """The function word that leads to a term, articles and adjectives that are no terms skipped."""
+    for back in range(token - 1, max(-1, token - 5), -1):
+        word = sentence.tokens[back].word
+        if word in _LEADS or word in _LEADING:
+            return word
+        if back not in sentence.counts and word not in DETERMINERS and word not in _LIGHT:
+            return ""
+    return ""
+
+
+def _verbs(claim: Sentence, sentence: Sentence) -> Iterator[Pair]:
+    for term in claim.terms:
+        if term.kind == "word":
+            yield from ((term, t) for t in sentence.terms if matches(term, t))
+
+
+def _voice_changed(claim: Sentence, verb: Term, sentence: Sentence, place: Term) -> bool:
+    return {claim.passive(verb.token), sentence.passive(place.token)} == {True, False}
+
+
+def _voice_undone(claim: Sentence, verb: Term, sentence: Sentence, place: Term) -> bool:
+    """Whether only one of the two verbs is in the passive, with its doer named, and yet the order is the same."""
+    if not _voice_changed(claim, verb, sentence, place):
+        return False
+    if not (_led_by(claim, verb.token) or _led_by(sentence, place.token)):
+        return False
+    left = [t for t in claim.terms if t.token < verb.token and t.number is None]
+    right = [t for t in claim.terms if verb.token < t.token <= verb.token + _REACH and t.number is None]
+    return any(
+        any(t.token < place.token for t in sentence.terms if matches(one, t))
+        and any(place.token < t.token for t in sentence.terms if matches(other, t))
+        and not any(t.token > place.token for t in sentence.terms if matches(one, t))
+        for one in left
+        for other in right
     )
 
 
@@ -61,37 +147,11 @@ def _led_by(sentence: Sentence, verb: int) -> bool:
     return "by" in [t.word for t in sentence.tokens[verb + 1 : verb + _REACH]]
 
 
-def flipped(case: Case) -> Iterator[Objection]:
-    """What a verb is done to must not be what did it: "her father taught her", "she taught her father"."""
-    for sentence in case.sentences:
-        for verb in case.claim.terms:
-            places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
-            if verb.kind != "word" or len(places) != 1 or verb.key in _SYMMETRIC:
-                continue
-            place = places[0]
-            if case.claim.passive(verb.token) or sentence.passive(place.token):
-                continue
-            done = _object(case.claim, verb)
-            doer = next((t for t in sentence.terms if t.part == place.part), None)
-            if done and doer and doer.token < place.token and matches(done, doer) and not _object(sentence, place):
-                yield Objection("roles", f"In the evidence “{case.claim.tokens[done.token].word}” is who acts.")
-                return
-
-
-def _object(sentence: Sentence, verb: Term) -> Term | None:
-    """The thing right behind a verb, with no preposition between."""
-    after = next((t for t in sentence.terms if t.token > verb.token), None)
-    if after is None or after.clause != verb.clause or after.token > verb.token + 3:
-        return None
-    between = {t.word for t in sentence.tokens[verb.token + 1 : after.token]}
-    return None if between - DETERMINERS else after
-
-
 def doers(case: Case) -> Iterator[Objection]:
     """A name right before a verb is who acts, and the claim must name it too."""
     for sentence in case.sentences:
-        for verb in case.claim.terms:
-            if verb.kind != "word" or not case.claim.verb(verb.token) or case.claim.passive(verb.token):
+        for verb, _ in _verbs(case.claim, sentence):
+            if not case.claim.verb(verb.token) or case.claim.passive(verb.token):
                 continue
             places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
             if places and all(_acts(case, sentence, place) for place in places):
@@ -102,7 +162,7 @@ def doers(case: Case) -> Iterator[Objection]:
 def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
     """Whether a name that the claim does not have stands right before a verb."""
     before = verb.token - 1
-    while before >= 0 and sentence.tokens[before].word in AUXILIARIES:
+    while before >= 0 and sentence.tokens[before].word in AUXILIARIES - BE:
         before -= 1
     if before not in sentence.named or sentence.passive(verb.token):
         return False
@@ -114,26 +174,6 @@ def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
     return not led and not any(matches(t, name) for t in case.claim.terms)
 
 
-def swapped(case: Case) -> Iterator[Objection]:
-    """ "Acid to water" must not become "water to acid"."""
-    for number, sentence in enumerate(case.sentences):
-        links = {
-            (link, left.key, right.key) for link, left, right in _links(sentence) if left.clause in case.used[number]
-        }
-        for link, left, right in _links(case.claim):
-            if (link, right.key, left.key) in links and (link, left.key, right.key) not in links:
-                yield Objection("roles", f"The two sides of “{link}” have changed places.")
-
-
-def _links(sentence: Sentence) -> Iterator[tuple[str, Term, Term]]:
-    for place, token in enumerate(sentence.tokens):
-        if token.word in _LINKS:
-            left = next((t for t in sentence.terms[::-1] if place - 3 <= t.token < place), None)
-            right = next((t for t in sentence.terms if place < t.token <= place + 3), None)
-            if left is not None and right is not None:
-                yield token.word, left, right
-
-
 def directions(case: Case) -> Iterator[Objection]:
     """ "From" must not become "to", nor "before" "after"."""
     for term in case.claim.terms:
@@ -143,14 +183,3 @@ def directions(case: Case) -> Iterator[Objection]:
                 led = {_lead(case.sentences[n], t.token) for n, t in case.found(term)}
                 if other in led and mine not in led:
                     yield Objection("direction", f"The evidence says “{other}”, the claim “{mine}”.")
-
-
-def _lead(sentence: Sentence, token: int) -> str:
-    """The word that leads to a term, articles skipped."""
-    for back in range(token - 1, max(-1, token - 4), -1):
-        word = sentence.tokens[back].word
-        if word in _LEADING:
-            return word
-        if word not in _SKIPPED:
-            return ""
-    return ""

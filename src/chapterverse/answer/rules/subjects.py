@@ -7,8 +7,18 @@ from typing import NamedTuple
 
 from chapterverse.answer.parse import Sentence, Term, parse
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import COORDINATORS, PREPOSITIONS, PRONOUNS, SUBJECT_PRONOUNS, same, stem
+from chapterverse.answer.wording import (
+    COORDINATORS,
+    DETERMINERS,
+    FUNCTION_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBJECT_PRONOUNS,
+    same,
+    stem,
+)
 
+_NAMING = frozenset("named called titled known".split())
 _COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
 """A word that only opens the sentence and ends so is hardly a name."""
 
@@ -42,10 +52,10 @@ def _completes(name: str, missing: Sequence[str], passage: str) -> bool:
 
 def stitched(case: Case) -> Iterator[Objection]:
     """Each value must stand in a sentence about what the claim is about."""
-    about = {n for term in case.opening for n, _ in case.found(term)}
-    about |= {n for term in case.opening for n in case.implied(term)}
+    spoken = [{n for n, _ in case.found(term)} | set(case.implied(term)) for term in case.opening]
+    about = set.intersection(*spoken) if spoken else set()
     for value in case.claim.terms:
-        homes = {n for n, _ in case.found(value)}
+        homes = {n for n, _ in case.found(value)} | set(case.implied(value))
         if value in case.opening or (value.kind == "word" and not all(_strange(case, n) for n in homes)):
             continue
         if value.kind == "word" and any(SUBJECT_PRONOUNS & case.sentences[n].words for n in about):
@@ -70,8 +80,18 @@ def _has_own_subject(case: Case, value: Term, homes: set[int]) -> bool:
     )
 
 
+def unknown(case: Case) -> Iterator[Objection]:
+    """What the claim is about must not be a word that its evidence does not have."""
+    first = case.claim.terms[0] if case.claim.terms else None
+    if first is None or any(t.word in PREPOSITIONS for t in case.claim.tokens[: first.token]):
+        return
+    word = case.claim.tokens[first.token].word
+    if word in case.new_words() and not case.claim.predicate(first.token):
+        yield Objection("subject", f"The evidence does not speak of “{word}”.")
+
+
 def mentioned(case: Case) -> Iterator[Objection]:
-    """What the claim is about must not stand in the evidence only behind a preposition, or as an owner."""
+    """What the claim is about must not be only an object of the evidence, an owner, or behind a preposition."""
     if not case.opening or not case.sentences:
         return
     head, sentence = case.opening[-1], case.sentences[case.home]
@@ -80,13 +100,13 @@ def mentioned(case: Case) -> Iterator[Objection]:
     if any(t.word in PREPOSITIONS for t in case.claim.tokens[: case.opening[0].token + 3]):
         return
     places = [t for t in sentence.terms if matches(head, t)]
-    if places and all(_oblique(sentence, place.token) for place in places):
+    if places and all(_oblique(case, sentence, place.token) for place in places):
         yield Objection(
             "subject", "The evidence says this of something else, and only mentions what the claim is about."
         )
 
 
-def _oblique(sentence: Sentence, token: int) -> bool:
+def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
     place = sentence.tokens[token]
     if place.possessive:
         return True
@@ -95,7 +115,11 @@ def _oblique(sentence: Sentence, token: int) -> bool:
         return False
     for back in range(token - 1, max(0, token - 5), -1):
         word = sentence.tokens[back]
-        if word.clause != place.clause or sentence.verb(back) or word.word in PRONOUNS - {"his", "her", "its", "their"}:
+        if word.clause != place.clause or word.word in PRONOUNS - {"his", "her", "its", "their"}:
+            return False
+        if sentence.verb(back):
+            return word.word not in _NAMING and not case.claim_passive and not case.equates
+        if back in sentence.counts or word.word == "by" or (word.word in FUNCTION_WORDS - DETERMINERS - PREPOSITIONS):
             return False
         if word.word in PREPOSITIONS:
             return sentence.tokens[back - 1].word != "according"
@@ -103,7 +127,7 @@ def _oblique(sentence: Sentence, token: int) -> bool:
 
 
 class _Part(NamedTuple):
-    """A part of a sentence that can stand alone, and the subject it has or inherits."""
+    """A part of a sentence that can stand alone, and the subject it has of its own."""
 
     terms: tuple[Term, ...]
     subject: tuple[Term, ...]
@@ -113,27 +137,29 @@ def crossed(case: Case) -> Iterator[Objection]:
     """ "A is x, while B is y" must not become "A is y"."""
     for sentence in case.sentences:
         parts = list(_parts(sentence))
+        if not any(matches(term, t) for term in case.opening for t in sentence.terms):
+            continue
         for term in case.claim.terms:
             homes = [part for part in parts if any(matches(term, t) for t in part.terms)]
-            if len(parts) > 1 and homes and term not in case.opening and all(_of_another(case, p) for p in homes):
+            if len(parts) > 1 and homes and term not in case.opening and all(_of_another(case, term, p) for p in homes):
                 said = case.claim.tokens[term.token].word
                 yield Objection("crossed", f"The evidence says “{said}” of something else.")
                 return
 
 
-def _of_another(case: Case, part: _Part) -> bool:
+def _of_another(case: Case, claimed: Term, part: _Part) -> bool:
     """Whether a part's subject is nothing that the claim speaks of, and the claim's is not in the part."""
     strange = [t for t in part.subject if not any(matches(term, t) for term in case.claim.terms)]
+    if any(matches(claimed, t) for t in part.subject):
+        return False
     return bool(strange) and any(not any(matches(term, t) for t in part.terms) for term in case.opening)
 
 
 def _parts(sentence: Sentence) -> Iterator[_Part]:
-    subject: tuple[Term, ...] = ()
     for number in sorted({token.part for token in sentence.tokens}):
         places = [n for n, token in enumerate(sentence.tokens) if token.part == number]
         terms = tuple(t for t in sentence.terms if t.token in places)
         lead = next((n for n in places if sentence.tokens[n].word not in COORDINATORS), places[0])
         verb = next((n for n in places if sentence.predicate(n)), None)
-        if verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS:
-            subject = tuple(t for t in terms if t.token < verb)[:2] or subject
-        yield _Part(terms, subject)
+        own = verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS
+        yield _Part(terms, tuple(t for t in terms if own and t.token < (verb or 0))[:2])

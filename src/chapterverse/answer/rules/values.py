@@ -11,6 +11,8 @@ from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import closed_set, stem
 
+_POUNDS = ({"pound", "£"}, {"pound", "lb"})
+"""A pound is money or a weight."""
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
@@ -45,7 +47,7 @@ def _names_one(case: Case) -> bool:
 
 def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> bool:
     """Whether unit and limit are the same; a column of a table may have its unit in its head."""
-    if claimed.unit and claimed.unit != found.unit:
+    if claimed.unit and claimed.unit != found.unit and {claimed.unit, found.unit} not in _POUNDS:
         near = {stem(t.word) for t in sentence.tokens if term.clause - 1 <= t.clause <= term.clause}
         if found.unit or stem(claimed.unit) not in near:
             return False
@@ -63,6 +65,12 @@ def closed(case: Case) -> Iterator[Objection]:
             continue
         if closed_set(term.key) or (_unit(word) and _unit(word) not in units):
             yield Objection("closed_set", f"The evidence does not say “{word}”.")
+    counted = {t.number.unit for s in case.sentences for t in s.terms if t.number is not None and t.number.value != 1}
+    bare = {_unit(t.word) for s in case.sentences for t in s.terms for t in [s.tokens[t.token]]}
+    for term in case.claim.terms:
+        unit = _unit(case.claim.tokens[term.token].word) if term.number is None else ""
+        if unit and unit in counted - bare and not any(t.number is not None for t in case.claim.terms):
+            yield Objection("number", f"The evidence counts its {unit}s, and the claim does not.")
     for term in case.claim.terms:
         places = [(n, t) for n, t in case.found(term) if t.key == term.key]
         exclusive = term.kind == "word" and closed_set(term.key)
