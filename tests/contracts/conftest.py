@@ -6,18 +6,17 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chapterverse.contracts import RAG, Shelves
-from chapterverse.ingest.sentences import split
 from chapterverse.library import Library
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
-from chapterverse.types import AnswerSpan, Reading, Support
+from tests.answer.stand_ins import WordReader
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the sources of the SDK have a stray escape or two
@@ -31,26 +30,6 @@ BOOKS = {
     " is louder.</p></body></html>",
 }
 _KEYS = ("OPENAI_", "COHERE_", "CO_API", "GEMINI_", "GOOGLE_", "OPENROUTER_", "PERPLEXITY_", "PPLX_", "QDRANT_")
-
-
-class WordReader:
-    """Judges by the share of words that a sentence has in common with the question."""
-
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        return [Reading(found.probability, found.probability) for found in self.supports(question, passages)]
-
-    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
-        return [self._best(claim, passage) for passage in passages]
-
-    @staticmethod
-    def _best(claim: str, passage: str) -> Support:
-        asked = set(claim.lower().strip(".?").split())
-        spans = [
-            AnswerSpan(start, end, len(asked & set(passage[start:end].lower().strip(".").split())) / len(asked))
-            for start, end in split(passage)
-        ]
-        best = max(spans, key=lambda span: span.score)
-        return Support(best.score, best.start, best.end)
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from typing import Any
 
 from chapterverse.answer.pipeline import Drafter, Sentences
@@ -164,7 +166,11 @@ def drafter(
         search: Callable[[str], Awaitable[list[Passage]]] | None,
         deadline: float,
     ) -> tuple[Sequence[DraftSentence], Sequence[Passage], dict[str, Any]]:
-        from chapterverse.answer import agent  # the Agents SDK takes seconds to import
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.to_thread(import_module, "chapterverse.answer.agent")  # its SDK takes seconds, the first time
+        deadline += loop.time() - began
+        from chapterverse.answer import agent
 
         model = agent.HostedModel(service) if service else agent.LocalModel(reader, sentences, executor)
         drafted = await agent.draft(

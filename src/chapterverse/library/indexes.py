@@ -111,7 +111,7 @@ class Indexes:
             updated_at=timestamp(),
             chunking=asdict(chunking),
             retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
-            source_config={"sources": [asdict(offer.spec) for offer in offers]},
+            source_config={"sources": [offer.spec.as_dict() for offer in offers]},
         )
         failed: list[Notice] = []
         wanted = _fingerprints(offers)
@@ -178,7 +178,7 @@ class Indexes:
             record,
             embedding=EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions),
             chunking=asdict(chunking) if chunking else record.chunking,
-            source_config={"sources": [asdict(offer.spec) for offer in offers]},
+            source_config={"sources": [offer.spec.as_dict() for offer in offers]},
         )
 
     async def _step(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -38,6 +38,10 @@ class SourceSpec:
     def from_dict(cls, data: Mapping[str, Any]) -> SourceSpec:
         fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
         return cls(**fields)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it, so that a record is the same before and after it was stored."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     def options(self, **more: Any) -> SourceOptions:
         return SourceOptions(
