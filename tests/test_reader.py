@@ -138,6 +138,14 @@ def test_a_reading_does_not_depend_on_its_neighbours(reader: Reader) -> None:
     assert reader.read("When was the mill built?", [FILLER * 30, MILL, BEES])[1] == alone
 
 
+def test_a_passage_far_behind_is_left_half_read_and_alone_is_read_whole(reader: Reader) -> None:
+    question = "When was the mill at Aldery built?"
+    behind = reader.read(question, [MILL, BEES])[1]
+    assert (behind.spans, behind.evidence) == ((), ())
+    assert behind.answerable < 0.3
+    assert reader.read(question, [BEES])[0].spans
+
+
 def test_threads_share_one_reader() -> None:
     reader = Reader()
     with ThreadPoolExecutor(4) as pool:
@@ -174,4 +182,4 @@ def test_the_shipped_calibration_rises_with_its_logits() -> None:
     calibration = Calibration.from_json(json.loads((MODELS / "manifest.json").read_text())["calibration"])
     for curve in (calibration.answer, calibration.support, calibration.early_answer):
         assert curve.slope > 0
-    assert 0 < calibration.skip < 0.5
+    assert 0 < calibration.cite < 1

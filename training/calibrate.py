@@ -46,8 +46,6 @@ KINDS = {"squad2": {"question"}}
 ROWS = {"squad2": 500}
 """Rows taken of a source and label, where that is not 200."""
 CITING = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
-LOST = 0.005
-"""The share of answerable passages that may be passed over on the early look."""
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -138,14 +136,11 @@ def main(held: Path, folder: Path) -> None:
     runtime = Runtime(folder)
     asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable"))
     claimed = list(looks(runtime, choose(rows, "supported", CLEAN), "supported"))
-    early = curve(asked, "early")
-    faintest = np.quantile([look.early for look in asked if look.label], LOST)
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
         "answer": curve(asked, "answer"),
         "support": curve(claimed, "support"),
-        "early_answer": early,
-        "skip": round(float(1 / (1 + np.exp(-(early[0] * faintest + early[1])))), 5),
+        "early_answer": curve(asked, "early"),
         "cite": 0.5,
         "rows": {"questions": len(asked), "claims": len(claimed)},
     }

