@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,6 @@ from qdrant_client.http.exceptions import UnexpectedResponse
 from werkzeug import Request, Response
 
 from chapterverse.contracts import QueryScope, RetrievedChunk, Shelves, retrieve_chunks, retrieve_content
-from chapterverse.contracts import shelves as process_wide
 from chapterverse.errors import (
     AstRagAuthError,
     AstRagEmbeddingCapabilityError,
@@ -185,14 +187,25 @@ def test_trouble_with_cohere(cohere_index: dict[str, Any], status: int, ours: ty
     assert KEY not in repr(caught.value.body)
 
 
-def test_the_library_of_the_process(memory: Path, books: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CHAPTERVERSE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CHAPTERVERSE_EMBEDDING", "fake")
-    monkeypatch.setattr(process_wide, "_default", [])
-    shelves = process_wide.default_shelves()
-    assert shelves is process_wide.default_shelves()
-    assert shelves.library(tmp_path / "home") is shelves.library()
-    shelves.embeddings.registry.register("fake", FakeEmbedder())
-    shelves.library().add(books / "bells.md")
-    assert retrieve_chunks("the great bell")[0].source_url == "bells.md"
-    shelves.close()
+SCRIPT = """
+from chapterverse.contracts import RAG, retrieve_chunks
+from chapterverse.contracts.shelves import default_shelves
+from chapterverse.providers.fake import FakeEmbedder
+
+rag = RAG()
+rag.registerEmbeddingProvider("fake", FakeEmbedder())
+rag.buildIndex({"source": {"folderId": "book.txt"}})
+print(RAG().search({"query": "bell"})["results"][0]["fileId"], retrieve_chunks("bell")[0].source_url)
+assert default_shelves().library("home") is default_shelves().library()
+"""
+
+
+def test_a_process_shares_one_library_and_ends_quietly(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("The great bell is heavy.\n")
+    environment = {**os.environ, "CHAPTERVERSE_HOME": "home", "CHAPTERVERSE_EMBEDDING": "fake"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "book.txt book.txt\n", "")
+    with Shelves(Settings(home=tmp_path / "home", embedding="fake"), fake()) as shelves:
+        assert len(retrieve_chunks("bell", library=shelves.library())) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 from pathlib import Path
 from typing import Any, Self
@@ -57,11 +56,10 @@ _default: list[Shelves] = []
 
 
 def default_shelves() -> Shelves:
-    """Those of whoever brings none, with the settings of the environment; closed at exit."""
+    """Those of whoever brings none, with the settings of the environment; open as long as the process runs."""
     with _opening:
         if not _default:
             _default.append(Shelves())
-            atexit.register(_default[0].close)
         return _default[0]
 
 
