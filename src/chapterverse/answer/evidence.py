@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.validate import Sentences
+from chapterverse.answer.wording import REFERRING
 
 _FOLDED = {
     **dict.fromkeys("‘’‚‛′`´", "'"),
@@ -27,7 +28,6 @@ _STOP = re.compile(r"[a-z]{3,}[.!?][\"”’')\]]*\s+$")
 """A full stop behind what is hardly an abbreviation, for splitters err."""
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 _WORD = re.compile(r"\w+")
-_REFERRING = frozenset("he she it they his her its their this these".split())
 _LEAD = 6
 """How many words may stand before a pronoun that is a sentence's subject ("In the winter of that year it …")."""
 _BACK = 6
@@ -158,7 +158,7 @@ def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tup
 
 def _begins_with_pronoun(sentence: str) -> bool:
     """Whether a pronoun stands near the beginning, before any name."""
-    pronoun = next((m for m in _WORD.finditer(sentence) if m[0].lower() in _REFERRING), None)
+    pronoun = next((m for m in _WORD.finditer(sentence) if m[0].lower() in REFERRING), None)
     if pronoun is None or len(_WORD.findall(sentence[: pronoun.start()])) > _LEAD:
         return False
     return not any(name.start < pronoun.start() and not name.opens for name in names(sentence))

@@ -15,6 +15,7 @@ from chapterverse.answer.wording import (
     DETERMINERS,
     FUNCTION_WORDS,
     PAST_FORMS,
+    PREPOSITIONS,
     PRONOUNS,
     stem,
 )
@@ -23,9 +24,11 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _BREAK = re.compile(r"[,;:()|“”\"\n–—]|\s-\s|[.!?]\s")
 _OPENERS = COORDINATORS | frozenset("because if unless when where".split())
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall"}
+_PARTING = COORDINATORS | {"because"}
 _UNCHANGED = frozenset("cast cut put set read let hit shut split spread".split())
 _PARTICLES = frozenset("up out off down over away back".split())
 _ARTICLES = frozenset("the a an his her its their our my".split())
+_OBJECTS = frozenset("it him them us".split())
 _HELPERS = frozenset("will would can could may might must shall should do does did to not".split())
 
 
@@ -102,7 +105,8 @@ class Sentence:
             word in PAST_FORMS
             or (word.endswith("ed") and len(word) > 4)
             or before in _HELPERS
-            or after in _ARTICLES
+            or after in _OBJECTS
+            or (after in _ARTICLES and before not in PREPOSITIONS and before != "by")
             or (word.endswith("er") and "than" in [t.word for t in self.tokens[token + 1 : token + 3]])
         )
 
@@ -152,7 +156,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         gap = text[last : match.start()]
         if tokens and (_BREAK.search(gap) or word in _OPENERS):
             clause += 1
-            part += ";" in gap or ":" in gap or word in ("while", "whereas") or ("," in gap and word in COORDINATORS)
+            part += ";" in gap or ":" in gap or word in ("while", "whereas") or ("," in gap and word in _PARTING)
         possessive = word.endswith("'s") or text[match.end() : match.end() + 1] in ("'", "’")
         word = _CONTRACTED.get(word, word.removesuffix("n't")).removesuffix("'s")
         tokens.append(Token(match.start(), match.end(), word, possessive, clause, part))

@@ -20,11 +20,13 @@ FUNCTION_WORDS = frozenset(
     more most less least much many few several only just even still about up out off over under after before when while
     because since until though although whereas between among during through across along around near per via about
     however therefore thus hence again else ever never always often sometimes usually once one ones itself himself
-    herself themselves yourself above below beneath behind beyond against within without towards toward despite s t
+    herself themselves yourself above below beneath behind beyond now already soon against within without towards toward
+    despite s t
     """.split()
 )
 PRONOUNS = frozenset("he she it they this these that his her its their him them here there".split())
 COORDINATORS = frozenset("but and or while whereas although though".split())
+REFERRING = frozenset("he she it they his her its their this these".split())
 SUBJECT_PRONOUNS = frozenset("he she it they this these".split())
 DETERMINERS = frozenset("the a an this that these those his her its their our my your each every some any no".split())
 BE = frozenset("is are was were be been being am get gets got".split())

@@ -16,15 +16,8 @@ from chapterverse.answer.rules.case import Case, Objection
 _RULES = (
     *(values.numbers, values.dates, values.closed, values.paired),
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
-    *(
-        force.opposites,
-        force.denials,
-        force.contrasts,
-        force.markers,
-        force.reported,
-        force.modality,
-        force.restrictions,
-    ),
+    *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
+    *(force.modality, force.restrictions, force.kinds),
     *(roles.moved, roles.doers, roles.directions),
 )
 

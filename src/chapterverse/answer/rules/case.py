@@ -9,7 +9,7 @@ from functools import cached_property
 from chapterverse.answer.evidence import Evidence
 from chapterverse.answer.facts import without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term, parse
-from chapterverse.answer.wording import BE, SUBJECT_PRONOUNS, same, stem
+from chapterverse.answer.wording import BE, REFERRING, same, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ _WRITER = frozenset(map(stem, ("author", "writer", "narrator")))
 _FIRST_PERSON = frozenset(("i", "my", "me"))
 
 
+_ADVERBS = frozenset("average together again alone".split())
 _RELATIVE = frozenset("which who that and but".split())
 _OBJECTS = frozenset("it he she they him her them".split())
 Pair = tuple[Term, Term]
@@ -65,7 +66,7 @@ class Case:
 
     def _names_before(self, number: int, term: Term) -> bool:
         previous, tokens = self._previous[number], self.sentences[number].tokens
-        opens = bool(tokens) and tokens[0].word in SUBJECT_PRONOUNS
+        opens = bool(tokens) and tokens[0].word in REFERRING
         return opens and previous is not None and any(matches(term, t) for t in self.sentences[previous].terms)
 
     def negated(self, term: Term) -> bool:
@@ -143,7 +144,8 @@ class Case:
         """The claim's terms in runs that keep the order of the sentence; adverbs may stand anywhere."""
         found: list[list[Pair]] = []
         for pair in self.aligned[number]:
-            if self.claim.tokens[pair[0].token].word.endswith("ly"):
+            word = self.claim.tokens[pair[0].token].word
+            if word.endswith("ly") or word in _ADVERBS:
                 continue
             if found and found[-1][-1][1].token <= pair[1].token:
                 found[-1].append(pair)

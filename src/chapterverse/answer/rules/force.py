@@ -7,12 +7,24 @@ from collections.abc import Collection, Iterator
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
 from chapterverse.answer.parse import Sentence
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import MARKERS, OBLIGATION, PERMISSION, Marker, opposite, stem
+from chapterverse.answer.wording import (
+    DETERMINERS,
+    FUNCTION_WORDS,
+    MARKERS,
+    OBLIGATION,
+    PERMISSION,
+    PREPOSITIONS,
+    Marker,
+    opposite,
+    stem,
+)
 
 _REPORTING = next(marker.words for marker in MARKERS if marker.name == "attribution")
 _TELLING = frozenset("tell tells told says said".split())
 """These govern what follows only as "said that", or as an aside ("…, she said, …")."""
 _SWEEPING = frozenset("all always everyone everything".split())
+_ANY = frozenset("a an any each every no those".split())
+_HOLDING = DETERMINERS | PREPOSITIONS
 _WHOLE = frozenset("always all every entirely necessarily".split())
 
 
@@ -146,6 +158,40 @@ def restrictions(case: Case) -> Iterator[Objection]:
                 if not _answers(case, word):
                     yield Objection("restriction", f"The evidence says so only with “{word}”.")
                     return
+
+
+def kinds(case: Case) -> Iterator[Objection]:
+    """What is said of any "pupil who is late three times" is not said of any who is late."""
+    if not case.claim.tokens or case.claim.tokens[0].word not in _ANY:
+        return
+    for number, sentence in enumerate(case.sentences):
+        last = max((place.token for _, place in case.aligned[number]), default=-1)
+        for term in sentence.terms:
+            if term.number is not None and term.token < last and not any(t.key == term.key for t in case.claim.terms):
+                word = sentence.text[term.number.start : term.number.end]
+                yield Objection("restriction", f"The evidence says so only with “{word}”.")
+                return
+
+
+def replaced(case: Case) -> Iterator[Objection]:
+    """Behind the same words a thing must not have become another: "half of its subscribers", "half of its players"."""
+    new = set(case.new_words())
+    for place, token in enumerate(case.claim.tokens[1:], 1):
+        held = case.claim.tokens[place - 1].word in _HOLDING or place - 1 in case.claim.counts
+        if token.word in new and held and (other := _behind_same(case, place)):
+            yield Objection("replaced", f"The evidence says “{other}”, the claim “{token.word}”.")
+
+
+def _behind_same(case: Case, place: int) -> str | None:
+    """A word that the claim does not have, behind the same two words of the evidence."""
+    lead = [t.word for t in case.claim.tokens[max(0, place - 2) : place]]
+    for sentence in case.sentences:
+        words = [t.word for t in sentence.tokens]
+        for spot, word in enumerate(words):
+            same_lead = words[max(0, spot - len(lead)) : spot] == lead
+            if same_lead and word not in case.claim.words and word not in FUNCTION_WORDS:
+                return word
+    return None
 
 
 def _answers(case: Case, word: str) -> bool:

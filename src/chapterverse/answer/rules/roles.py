@@ -11,6 +11,7 @@ from chapterverse.answer.wording import AUXILIARIES, BE, DETERMINERS, PREPOSITIO
 
 _REACH = 6
 """How many words lie between a verb in the passive and "by", at the most."""
+_NAMING = frozenset("named called termed".split())
 _JOINING = frozenset("and or while whereas but".split())
 _PHRASE = 5
 """How many words a noun phrase has between two of its parts, at the most ("the seal of the Guild")."""
@@ -51,6 +52,7 @@ def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], afte
         or _owned(claim, sentence, before[-1], after[0])
         or _coordinated(claim, sentence, before, after)
         or _tag(sentence, after)
+        or any(sentence.tokens[run[0][1].token - 1].word in _NAMING for run in (before, after))
     )
 
 
@@ -67,7 +69,7 @@ def _noun_phrase(sentence: Sentence, first: Term, second: Term) -> bool:
     if end - start > _PHRASE or sentence.verb(start) or sentence.verb(end):
         return False
     return not any(
-        sentence.tokens[n].word in _BINDING or (sentence.verb(n) and sentence.tokens[n].word not in ("named", "called"))
+        sentence.tokens[n].word in _BINDING or (sentence.verb(n) and sentence.tokens[n].word not in _NAMING)
         for n in between
     )
 
@@ -107,7 +109,7 @@ def _owned(claim: Sentence, sentence: Sentence, thing: Pair, owner: Pair) -> boo
 
 def _lead(sentence: Sentence, token: int) -> str:
     """The function word that leads to a term, articles and adjectives that are no terms skipped."""
-    for back in range(token - 1, max(-1, token - 5), -1):
+    for back in range(token - 1, max(-1, token - 6), -1):
         word = sentence.tokens[back].word
         if word in _LEADS or word in _LEADING:
             return word

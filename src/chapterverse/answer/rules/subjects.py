@@ -113,6 +113,8 @@ def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
     after = sentence.tokens[token + 1] if token + 1 < len(sentence.tokens) else None
     if after is not None and after.word in ("who", "which", "whose", "that"):
         return False
+    if case.equates and token + 1 in sentence.counts:
+        return False  # "listens on port 8080", "the port is 8080"
     for back in range(token - 1, max(0, token - 5), -1):
         word = sentence.tokens[back]
         if word.clause != place.clause or word.word in PRONOUNS - {"his", "her", "its", "their"}:
@@ -131,6 +133,8 @@ class _Part(NamedTuple):
 
     terms: tuple[Term, ...]
     subject: tuple[Term, ...]
+    refers: bool
+    """Whether a pronoun of it is an object."""
 
 
 def crossed(case: Case) -> Iterator[Objection]:
@@ -139,8 +143,11 @@ def crossed(case: Case) -> Iterator[Objection]:
         parts = list(_parts(sentence))
         if not any(matches(term, t) for term in case.opening for t in sentence.terms):
             continue
+        about = [part for part in parts if any(matches(term, t) for term in case.opening for t in part.terms)]
         for term in case.claim.terms:
             homes = [part for part in parts if any(matches(term, t) for t in part.terms)]
+            if term.kind == "word" and any(part.refers for part in about):
+                continue  # a pronoun there may well mean it
             if len(parts) > 1 and homes and term not in case.opening and all(_of_another(case, term, p) for p in homes):
                 said = case.claim.tokens[term.token].word
                 yield Objection("crossed", f"The evidence says “{said}” of something else.")
@@ -162,4 +169,5 @@ def _parts(sentence: Sentence) -> Iterator[_Part]:
         lead = next((n for n in places if sentence.tokens[n].word not in COORDINATORS), places[0])
         verb = next((n for n in places if sentence.predicate(n)), None)
         own = verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS
-        yield _Part(terms, tuple(t for t in terms if own and t.token < (verb or 0))[:2])
+        subject = tuple(t for t in terms if own and t.token < (verb or 0))[:2]
+        yield _Part(terms, subject, bool({"it", "them", "him"} & {sentence.tokens[n].word for n in places}))
