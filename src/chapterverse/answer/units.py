@@ -6,7 +6,7 @@ import re
 
 _UNITS = {
     "%": "% percent percentage|per cent",
-    "£": "£ sterling quid gbp",
+    "£": "£ pound pounds sterling quid gbp",
     "$": "$ dollar dollars usd",
     "€": "€ euro euros eur",
     "¥": "¥ yen jpy",
@@ -26,7 +26,6 @@ _UNITS = {
     "tonne": "tonne tonnes ton tons",
     "ounce": "ounce ounces oz",
     "lb": "lb lbs",
-    "pound": "pound pounds",
     "cwt": "cwt hundredweight hundredweights",
     "ml": "ml millilitre millilitres milliliter milliliters",
     "l": "litre litres liter liters",

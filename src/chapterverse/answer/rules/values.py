@@ -11,8 +11,6 @@ from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import closed_set, stem
 
-_POUNDS = ({"pound", "£"}, {"pound", "lb"})
-"""A pound is money or a weight."""
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
@@ -47,7 +45,8 @@ def _names_one(case: Case) -> bool:
 
 def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> bool:
     """Whether unit and limit are the same; a column of a table may have its unit in its head."""
-    if claimed.unit and claimed.unit != found.unit and {claimed.unit, found.unit} not in _POUNDS:
+    pounds = {claimed.unit, found.unit} == {"£", "lb"} and "£" not in sentence.text  # money, or a weight
+    if claimed.unit and claimed.unit != found.unit and not pounds:
         near = {stem(t.word) for t in sentence.tokens if term.clause - 1 <= t.clause <= term.clause}
         if found.unit or stem(claimed.unit) not in near:
             return False
