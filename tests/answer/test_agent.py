@@ -31,6 +31,7 @@ from chapterverse.answer.fences import fenced, fenced_passages, label, new_fence
 from chapterverse.errors import AstRagRetrievalError, GenerationError, NoContentError, RetrievalError
 from chapterverse.ingest.sentences import split
 from chapterverse.providers.generation import resolve
+from chapterverse.reading.reader import Reader
 from chapterverse.types import Page, Passage, Place
 from tests.answer.stand_ins import WordReader, passage, passages, selection
 from tests.chat_server import ChatServer, Raw, Reply, Said, draft_json, error
@@ -318,6 +319,30 @@ class TestHostedModel:
         model, chat = hosted(httpserver, refusal, Said(GOOD))
         assert run(QUESTION, passages(BELL), model).sentences
         assert "temperature" not in chat.bodies[1]
+
+
+class TestTheShippedReader:
+    """The same path with the model that comes with the package."""
+
+    READER = Reader()
+
+    @pytest.mark.parametrize(
+        ("question", "expected"),
+        [
+            (QUESTION, "The great bell was cast in 1702."),
+            ("How much does the great bell weigh?", "It weighs forty-one hundredweight."),
+            ("In which year was the mill destroyed by fire?", MILL),
+        ],
+    )
+    def test_it_finds_the_sentence(self, question: str, expected: str) -> None:
+        drafted = run(question, passages(MILL, BELL), LocalModel(self.READER, split), seconds=30)
+        assert drafted.sentences[-1].text == expected
+
+    def test_it_names_what_is_absent(self) -> None:
+        question = "When was the great bell cast, and who painted the weathercock at Tollen?"
+        drafted = run(question, passages(MILL, BELL), LocalModel(self.READER, split), seconds=30)
+        assert drafted.sentences[0].text == "The great bell was cast in 1702."
+        assert drafted.sentences[-1].text.endswith("question: who painted the weathercock at Tollen?")
 
 
 def test_a_hundred_questions_at_once_do_not_mix() -> None:
