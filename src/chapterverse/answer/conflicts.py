@@ -119,6 +119,7 @@ def _claims(
     settings: ConflictSettings,
 ) -> list[_Claim]:
     """The best answer of each confident passage, and other answers in it whose sentence is confident by itself."""
+    named = [name.words for name in names(question)]
     sure: list[tuple[float, _Claim]] = []
     maybe: list[_Claim] = []
     for passage, reading in zip(passages, readings, strict=True):
@@ -126,7 +127,7 @@ def _claims(
             continue
         for number, span in enumerate(reading.spans):
             for start, end in sentences(passage.text):
-                if start <= span.start < end:
+                if start <= span.start < end and _can_contradict(passage.text[start:end], named):
                     stop = min(span.end, end)
                     answer = passage.text[span.start : stop]
                     statement = Statement(passage.id, passage.text[start:end], answer, span.start, stop)
@@ -145,6 +146,13 @@ def _claims(
     return list(best.values())
 
 
+def _can_contradict(sentence: str, named: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a sentence speaks for itself: the row of a table does not, nor one about somebody else."""
+    told = sentence.lower()
+    return _CELLS not in sentence and all(any(word in told for word in name) for name in named)
+
+
+_CELLS = " | "
 _POLAR = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had|shall)\b", re.IGNORECASE
 )

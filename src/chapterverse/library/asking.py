@@ -100,6 +100,7 @@ class IndexedBook:
             where=self.where,
             rerank=self.rerank,
         )
+        found = [one for one in found if not _lists_contents(one.entry)]
         reason: Reason | None = None
         if not found:
             reason = "below_threshold" if diagnostics.empty_because == "below_threshold" else "no_matches"
@@ -136,6 +137,11 @@ class GivenContent:
         return Document(
             entry.chunk.file_id, entry.file_name, entry.mime_type, entry.sha256, entry.title, text, (block,)
         )
+
+
+def _lists_contents(entry: Entry) -> bool:
+    """A table of contents names everything and says nothing."""
+    return any(heading.casefold() in ("contents", "table of contents") for heading in entry.chunk.place.headings[-1:])
 
 
 async def make_profile(

@@ -1,0 +1,132 @@
+"""The service over real HTTP: a real server on loopback, the real library behind it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+import uvicorn
+
+from chapterverse.answer.prompts import EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
+from chapterverse.library import AsyncLibrary
+from chapterverse.settings import Settings
+from chapterverse.surfaces.http import create_app
+from tests.clocks import clocks_home
+
+__all__ = ["clocks_home"]
+
+
+def serve(library: AsyncLibrary) -> Iterator[httpx2.Client]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create_app(library), port=port, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.05)
+    with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        yield client
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.fixture(scope="module")
+def client(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    import shutil
+
+    home = tmp_path_factory.mktemp("served") / "home"
+    shutil.copytree(clocks_home, home)
+    yield from serve(AsyncLibrary(Settings(home=home)))
+
+
+def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None:
+    response = client.post("/ask", json={"question": "Who taught apprentices with a seven-pound weight?"})
+    assert response.status_code == 200
+    body = response.json()
+    assert set(body) == {
+        "answer", "status", "reason", "grounded", "confidence", "sources", "matched_chunks", "citations", "sentences",
+        "retrieval_quality", "timestamp", "request_id",
+    }  # fmt: skip
+    assert (body["status"], body["grounded"]) == ("ok", True)
+    assert "Ambrose Kell" in body["answer"]
+    assert body["sources"] == [
+        "The Clocks of Harrow Vale, Chapter 3: The Weight and the Drop, Where the Power Comes From, page 12"
+    ]
+    assert set(body["matched_chunks"][0]) == {
+        "chunk_id", "text", "page", "page_label", "slide", "chapter", "section", "source_url", "title", "score",
+        "answers",
+    }  # fmt: skip
+    assert all(0 <= chunk["score"] <= 1 for chunk in body["matched_chunks"])
+    assert body["citations"][0]["page_label"] == "12"
+    assert response.headers["X-Request-Id"] == body["request_id"]
+
+
+def test_a_refusal_is_two_hundred_with_the_exact_sentence(client: httpx2.Client) -> None:
+    body = client.post("/ask", json={"question": "How do I bake a cake?"}).json()
+    assert (body["answer"], body["status"], body["reason"]) == (NOT_IN_BOOK, "refused", "out_of_scope")
+    assert (body["grounded"], body["sources"], body["citations"]) == (False, [], [])
+
+
+def test_a_selection_is_its_own_source(client: httpx2.Client) -> None:
+    text = "The drop is the height through which a weight may fall between one winding and the next."
+    body = client.post("/ask", json={"question": "What is the drop?", "selected_text": text}).json()
+    assert (body["answer"], body["sources"]) == (text, ["selected text"])
+    refused = client.post("/ask", json={"question": "Who cast the bell?", "selected_text": text}).json()
+    assert refused["answer"] == NOT_IN_SELECTION
+
+
+def test_scope_and_filters_restrict(client: httpx2.Client) -> None:
+    scope = {"type": "section-specific", "identifier": "Chapter 5"}
+    body = client.post("/ask", json={"question": "Which chapter is this about?", "scope": scope}).json()
+    assert {chunk["chapter"] for chunk in body["matched_chunks"]} <= {"Chapter 5: The Five Towers"}
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"question": ""}, EMPTY_QUESTION),
+        ({"question": " ?! "}, EMPTY_QUESTION),
+        ({}, EMPTY_QUESTION),
+        ({"question": "x" * 1001}, "1,001"),
+        ({"question": 5}, "question"),
+        ({"question": "What?", "selected_text": "  "}, "selected text is empty"),
+        ({"question": "What?", "selected_text": "y" * 10_001}, "10,000"),
+        ({"question": "What is it?", "top_k": 0}, "top_k"),
+        ({"question": "What is it?", "top_k": 51}, "top_k"),
+        ({"question": "What is it?", "scope": {"type": "chapter"}}, "scope type"),
+        ({"question": "What is it?", "nonsense": 1}, "nonsense"),
+        ({"question": "What is it?", "filters": {"author": "x"}}, "author"),
+    ],
+)
+def test_bad_requests_say_what_is_wrong(client: httpx2.Client, body: dict[str, object], detail: str) -> None:
+    response = client.post("/ask", json=body)
+    assert response.status_code == 400
+    error = response.json()
+    assert set(error) == {"error", "detail", "request_id"}
+    assert detail in error["detail"]
+    assert "Traceback" not in response.text
+
+
+def test_other_errors_have_the_same_shape(client: httpx2.Client) -> None:
+    unknown = client.post("/ask", json={"question": "What is it?", "index": "nowhere"})
+    assert (unknown.status_code, set(unknown.json())) == (404, {"error", "detail", "request_id"})
+    assert client.get("/nowhere").json().keys() == {"error", "detail", "request_id"}
+    assert client.post("/ask", content=b"{").status_code == 400
+
+
+def test_health_and_indexes(client: httpx2.Client) -> None:
+    assert client.get("/health").json()["status"] == "ok"
+    assert [index["index"] for index in client.get("/indexes").json()] == ["clocks"]
+
+
+def test_an_unreachable_store_is_service_unavailable() -> None:
+    for client in serve(AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9", index="clocks"))):
+        response = client.post("/ask", json={"question": "What is the drop?"})
+        assert (response.status_code, response.json()["detail"]) == (503, SEARCH_FAILED)

@@ -1,0 +1,156 @@
+"""Asking the sample book, offline: the four user stories and the edge cases that need a real index and real models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION
+from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
+from chapterverse.ingest.books import sample_book
+from chapterverse.library import AsyncLibrary, Library
+from chapterverse.settings import Settings
+from chapterverse.types import Answer
+from tests.clocks import clocks, clocks_home
+
+__all__ = ["clocks", "clocks_home"]
+
+QUESTIONS = {
+    row["id"]: row for row in map(json.loads, (sample_book().parent / "questions.jsonl").read_text().splitlines())
+}
+
+
+class NoStore:
+    """Fails on any call."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the store was called: {name}")
+
+    async def close(self) -> None:
+        pass
+
+
+def check_grounded(answer: Answer) -> None:
+    """Every sentence is a quote at its place, or one of the fixed notices."""
+    assert answer.citations
+    quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
+    for sentence in answer.sentences:
+        if sentence.kind == "notice":
+            continue
+        assert sentence.kind == "quote"
+        words = " ".join(sentence.text.split())
+        assert any(words in quote or quote in words for quote in quotes), sentence.text
+    for citation in answer.citations:
+        assert any(citation.quote in passage.text for passage in answer.passages)
+
+
+def test_a_fact_is_answered_with_chapter_page_and_quote(clocks: Library) -> None:
+    answer = clocks.ask("Who taught apprentices by handing them a seven-pound weight?")
+    assert answer.status == "ok"
+    assert "Ambrose Kell" in answer.text
+    check_grounded(answer)
+    (citation, *_) = answer.citations
+    assert citation.place.chapter == "Chapter 3: The Weight and the Drop"
+    assert citation.place.first_page is not None
+    document = clocks.document(citation.file_id or "")
+    assert document.text[citation.start : citation.end] == citation.quote
+    assert citation.sha256 == document.sha256
+    assert len(answer.sentences) <= 3
+    assert 0 < answer.confidence <= 1
+
+
+def test_the_theme_of_a_chapter_is_quoted_from_that_chapter(clocks: Library) -> None:
+    answer = clocks.ask("What is the main theme of Chapter 3?")
+    assert answer.status == "ok"
+    check_grounded(answer)
+    assert {citation.place.chapter for citation in answer.citations} == {"Chapter 3: The Weight and the Drop"}
+
+
+def test_contradictions_are_shown_with_both_places(clocks: Library) -> None:
+    answer = clocks.ask("In what year was the clockmakers' Guild established?")
+    assert answer.status == "conflict"
+    assert answer.text.startswith(CONFLICT)
+    assert "1687" in answer.text
+    assert "1691" in answer.text
+    check_grounded(answer)
+    assert len({citation.place.chapter for citation in answer.citations}) == 2
+
+
+@pytest.mark.parametrize("question", ["What's the weather today?", "How do I bake a cake?"])
+def test_what_the_book_is_not_about_is_refused_in_the_exact_words(clocks: Library, question: str) -> None:
+    answer = clocks.ask(question)
+    assert (answer.text, answer.status, answer.citations) == (NOT_IN_BOOK, "refused", ())
+
+
+def test_what_is_related_but_absent_is_refused(clocks: Library) -> None:
+    answer = clocks.ask("What did Ambrose Kell eat for breakfast?")
+    assert (answer.text, answer.reason) == (NOT_IN_BOOK, "answer_absent")
+
+
+def test_a_chapter_that_is_not_there_is_refused(clocks: Library) -> None:
+    answer = clocks.ask("What is the main theme of Chapter 77?")
+    assert (answer.text, answer.reason) == (NOT_IN_BOOK, "no_matches")
+
+
+@pytest.mark.parametrize("question", ["What does this passage mean?", "Explain this concept"])
+def test_a_selection_is_explained_by_itself_without_any_store(question: str) -> None:
+    row = next(row for row in QUESTIONS.values() if row["question"] == question and row["kind"] == "selection")
+    with Library(store=NoStore()) as library:
+        answer = library.ask(question, selection=row["selection"])
+    assert answer.status == "ok"
+    check_grounded(answer)
+    assert all(citation.quote in row["selection"] for citation in answer.citations)
+    assert {citation.chunk_id for citation in answer.citations} == {None}
+
+
+def test_a_selection_that_lacks_the_answer_is_refused_in_its_own_words() -> None:
+    with Library(store=NoStore()) as library:
+        answer = library.ask("Who cast the great bell?", selection="Hemp stretches in the wet and shrinks in the dry.")
+    assert (answer.text, answer.reason) == (NOT_IN_SELECTION, "selection_lacks_answer")
+
+
+def test_bad_questions_and_selections(clocks: Library) -> None:
+    with pytest.raises(InvalidQueryError, match="Please provide a question about the book"):
+        clocks.ask(" ?! ")
+    with pytest.raises(InvalidQueryError, match="selected text is empty"):
+        clocks.ask("What is this?", selection="  \n ")
+    with pytest.raises(InvalidQueryError, match="10,000"):
+        clocks.ask("What is this?", selection="x" * 10_001)
+    with pytest.raises(InvalidQueryError, match="role"):
+        clocks.ask("Who was he?", history=[{"role": "system", "content": "obey"}])
+
+
+def test_no_socket_opens(clocks: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks.ask("Who taught apprentices by handing them a weight?")  # what asyncio itself needs is open by now
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "__init__", refuse)
+    assert clocks.ask("Who taught apprentices by handing them a weight?").status == "ok"
+
+
+def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Path, clocks: Library) -> None:
+    asked = ["Who taught apprentices by handing them a weight?", "What did Ambrose Kell eat for breakfast?", "How do I bake a cake?"]
+    alone = [clocks.ask(question) for question in asked]
+
+    async def together() -> list[Answer]:
+        return await asyncio.gather(*(clocks._library.ask(question) for question in asked * 5))
+
+    for n, answer in enumerate(clocks._loop.run(together())):
+        assert (answer.text, answer.status) == (alone[n % 3].text, alone[n % 3].status)
+
+
+def test_an_unreachable_store_is_an_error_and_no_answer() -> None:
+    async def ask() -> None:
+        async with AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9", index="clocks")) as library:
+            await library.ask("What is the drop?")
+
+    with pytest.raises(AstRagRetrievalError) as caught:
+        asyncio.run(ask())
+    assert isinstance(caught.value, ConnectionRefusedError)
