@@ -13,7 +13,7 @@ import pytest
 from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
-from chapterverse.library import AsyncLibrary, Library
+from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.settings import Settings
 from chapterverse.types import Answer
 from tests.clocks import clocks, clocks_home
@@ -140,7 +140,8 @@ def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Pat
     alone = [clocks.ask(question) for question in asked]
 
     async def together() -> list[Answer]:
-        return await asyncio.gather(*(clocks._library.ask(question) for question in asked * 5))
+        patient = Generation(seconds=300)
+        return await asyncio.gather(*(clocks._library.ask(question, generation=patient) for question in asked * 5))
 
     for n, answer in enumerate(clocks._loop.run(together())):
         assert (answer.text, answer.status) == (alone[n % 3].text, alone[n % 3].status)

@@ -125,18 +125,21 @@ async def draft(
     if not passages:
         raise NoContentError("There are no passages to answer from.")
     desk = _Desk(question, list(passages), settings, search)
+    if asyncio.get_running_loop().time() >= deadline:
+        raise _too_late(None)
     try:
         async with asyncio.timeout_at(deadline) as limit:
             output = await _ask(desk, model)
     except TimeoutError as error:
         if not limit.expired():
             raise
-        raise GenerationError(
-            "The model did not answer before the deadline. Try again, or allow more time.",
-            details={"reason": "deadline"},
-            cause=error,
-        ) from error
+        raise _too_late(error) from error
     return Draft(tuple(_sentences(output, desk)), tuple(desk.passages), desk.usage, desk.turns)
+
+
+def _too_late(cause: TimeoutError | None) -> GenerationError:
+    message = "The model did not answer before the deadline. Try again, or allow more time."
+    return GenerationError(message, details={"reason": "deadline"}, cause=cause)
 
 
 @dataclass(slots=True)
