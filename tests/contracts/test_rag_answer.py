@@ -136,7 +136,11 @@ def test_every_field_reaches_the_library(rag: RAG, index: str, asked: list[dict[
                 "providerOptions": {"baseUrl": "http://127.0.0.1:1/v1"},
                 "options": {"temperature": 0.3, "maxOutputTokens": 77},
             },
-            "options": {"requireCitations": True, "insufficientEvidenceMessage": "No idea."},
+            "options": {
+                "requireCitations": True,
+                "insufficientEvidenceMessage": "No idea.",
+                "deadlineSeconds": 9,
+            },
             "auth": {"openai": "general"},
         }
     )
@@ -151,6 +155,7 @@ def test_every_field_reaches_the_library(rag: RAG, index: str, asked: list[dict[
         options={"baseUrl": "http://127.0.0.1:1/v1"},
         temperature=0.3,
         max_tokens=77,
+        seconds=9,
     )
 
 
@@ -159,7 +164,7 @@ def test_defaults(rag: RAG, index: str, asked: list[dict[str, Any]]) -> None:
     (call,) = asked
     assert call["settings"] == Retrieval(8, 0.2, "hybrid", 0.65, 0.35)
     assert (call["where"], call["history"]) == (None, [])
-    assert call["generation"] == Generation(model="local", auth={}, temperature=0.1, max_tokens=1024)
+    assert call["generation"] == Generation(model="local", auth={}, temperature=0.1, max_tokens=1024, seconds=5.0)
 
 
 AUTH: list[tuple[Any, Any, Any, str | None]] = [
@@ -203,6 +208,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"generation": {"provider": "nobody", "model": "n"}}, "no generation provider 'nobody'"),
     ({"options": {"requireCitations": "yes"}}, r"options\.requireCitations"),
     ({"options": {"message": "x"}}, "supported are requireCitations, insufficientEvidenceMessage"),
+    ({"options": {"deadlineSeconds": 0}}, r"options\.deadlineSeconds"),
     ({"topK": 0}, "1 to 50"),
     ({"prompt": "x"}, "'prompt' is not supported"),
 ]

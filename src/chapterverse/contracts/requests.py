@@ -140,6 +140,7 @@ class GenerationSection(Section):
 class AnswerOptions(Section):
     require_citations: bool | None = None
     insufficient_evidence_message: str | None = None
+    deadline_seconds: Annotated[float, Field(gt=0)] | None = None
 
 
 class BuildRequest(Section):

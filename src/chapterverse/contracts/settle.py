@@ -48,7 +48,7 @@ RANKING: Mapping[str, Any] = {
     "rerank_top_n": 20,
 }
 MAX_FILES, MAX_CHUNKS = 300, 2000
-TEMPERATURE, MAX_OUTPUT_TOKENS = 0.1, 1024
+TEMPERATURE, MAX_OUTPUT_TOKENS, DEADLINE = 0.1, 1024, 5.0
 CUSTOM, DRIVE = "custom", "gdrive"
 
 
@@ -195,10 +195,12 @@ def generation(request: AnswerRequest, config: Configuration, registry: Registry
     layers = [section.options for section in (config.generation, request.generation) if section]
     options = {key: value for layer in layers for key, value in said(layer).items()}
     own = request.generation.auth if request.generation else None
+    limits = {**said(config.options), **said(request.options)}
     return Generation(
         model=_choice(given),
         auth=auth(_provider(given) or LOCAL, registry, own, request.auth, given.get("auth"), config.auth),
         options=given["provider_options"],
         temperature=options.get("temperature", TEMPERATURE),
         max_tokens=options.get("max_output_tokens", MAX_OUTPUT_TOKENS),
+        seconds=limits.get("deadline_seconds", DEADLINE),
     )
