@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.validate import Sentences
-from chapterverse.answer.wording import REFERRING
+from chapterverse.answer.wording import PAST_FORMS, REFERRING
 
 _FOLDED = {
     **dict.fromkeys("‘’‚‛′`´", "'"),
@@ -33,7 +33,8 @@ _LEAD = 6
 _BACK = 6
 """How many sentences back a pronoun may look for its name."""
 _PREDICATE = re.compile(
-    r"\b(?:is|are|was|were|has|had|have|do|does|did|will|would|can|could|may|might|must|shall|should|\w{3,}ed)\b"
+    r"\b(?:is|are|was|were|has|had|have|do|does|did|will|would|can|could|may|might|must|shall|should|\w{3,}ed"
+    rf"|{'|'.join(sorted(PAST_FORMS))})\b"
 )
 _SUBJECT_LENGTH = 90
 
@@ -157,7 +158,9 @@ def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tup
 
 
 def _begins_with_pronoun(sentence: str) -> bool:
-    """Whether a pronoun stands near the beginning, before any name."""
+    """Whether a pronoun stands near the beginning, before any name and behind no owner ("Hart's widow gave it")."""
+    if re.match(r"\w+['’]s?\s", sentence):
+        return False
     pronoun = next((m for m in _WORD.finditer(sentence) if m[0].lower() in REFERRING), None)
     if pronoun is None or len(_WORD.findall(sentence[: pronoun.start()])) > _LEAD:
         return False

@@ -27,7 +27,7 @@ _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall"}
 _PARTING = COORDINATORS | {"because"}
 _UNCHANGED = frozenset("cast cut put set read let hit shut split spread".split())
 _PARTICLES = frozenset("up out off down over away back".split())
-_ARTICLES = frozenset("the a an his her its their our my".split())
+_ARTICLES = frozenset("the a an his her its their our my each every".split())
 _OBJECTS = frozenset("it him them us".split())
 _HELPERS = frozenset("will would can could may might must shall should do does did to not".split())
 
@@ -99,12 +99,18 @@ class Sentence:
         word = self.tokens[token].word
         before = self.tokens[token - 1].word if token else ""
         after = self.tokens[token + 1].word if token + 1 < len(self.tokens) else ""
-        if before in DETERMINERS or token in self.named or token in self.counts or word in FUNCTION_WORDS:
+        if (
+            before in DETERMINERS
+            or token in self.named
+            or token in self.counts
+            or word in FUNCTION_WORDS | PREPOSITIONS
+        ):
             return False
         return (
             word in PAST_FORMS
             or (word.endswith("ed") and len(word) > 4)
             or before in _HELPERS
+            or before in ("who", "which")
             or after in _OBJECTS
             or (after in _ARTICLES and before not in PREPOSITIONS and before != "by")
             or (word.endswith("er") and "than" in [t.word for t in self.tokens[token + 1 : token + 3]])

@@ -27,11 +27,12 @@ FUNCTION_WORDS = frozenset(
 PRONOUNS = frozenset("he she it they this these that his her its their him them here there".split())
 COORDINATORS = frozenset("but and or while whereas although though".split())
 REFERRING = frozenset("he she it they his her its their this these".split())
-SUBJECT_PRONOUNS = frozenset("he she it they this these".split())
 DETERMINERS = frozenset("the a an this that these those his her its their our my your each every some any no".split())
 BE = frozenset("is are was were be been being am get gets got".split())
 AUXILIARIES = BE | frozenset("has have had do does did will would can could may might must shall should".split())
-PREPOSITIONS = frozenset("of to from with for at in on into under over against between among about".split())
+PREPOSITIONS = frozenset(
+    "of to from with for at in on into under over against between among about unlike like than except besides".split()
+)
 
 _IRREGULAR = """
     be was were been is are|become became|begin began begun|bend bent|bind bound|bite bit bitten|blow blew blown

@@ -117,6 +117,17 @@ class Case:
         return tuple(run)
 
     @cached_property
+    def _topic(self) -> tuple[Term, ...]:
+        """The opening with the "of …" that belongs to it."""
+        if not self.opening:
+            return ()
+        last = self.opening[-1].token
+        if last + 1 >= len(self.claim.tokens) or self.claim.tokens[last + 1].word != "of":
+            return self.opening
+        verb = next((n for n in range(last, len(self.claim.tokens)) if self.claim.predicate(n)), last)
+        return (*self.opening, *(t for t in self.claim.terms if last < t.token < verb))
+
+    @cached_property
     def used(self) -> tuple[frozenset[int], ...]:
         """For each sentence, the clauses that the claim takes its words from; none of one that only lends a name."""
         return tuple(self._used(n) if self._tells(n) else frozenset() for n in range(len(self.sentences)))
@@ -132,7 +143,7 @@ class Case:
     def _used(self, number: int) -> frozenset[int]:
         """The clauses where its terms stand; that of the claim's subject only where there is no other."""
         pairs = self.aligned[number]
-        told = {place.clause for term, place in pairs if term.kind != "name" and term not in self.opening}
+        told = {place.clause for term, place in pairs if term.kind != "name" and term not in self._topic}
         return frozenset(told or {place.clause for _, place in pairs})
 
     @cached_property

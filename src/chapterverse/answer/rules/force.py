@@ -41,7 +41,7 @@ def denials(case: Case) -> Iterator[Objection]:
         for sentence, used in zip(case.sentences, case.used, strict=True)
     )
     flips = sum(term.kind == "word" and not case.found(term) and case.negated(term) for term in case.claim.terms)
-    if (claimed + found + flips) % 2:
+    if abs(claimed - found) != flips:
         what = "denies what the evidence says" if claimed else "says what the evidence denies"
         yield Objection("negation", f"The claim {what}.")
 
@@ -134,7 +134,9 @@ def _not_all(claimed: frozenset[str], sentence: Sentence, used: frozenset[int]) 
 
 
 def modality(case: Case) -> Iterator[Objection]:
-    """What may be done must not become what must, nor the other way round."""
+    """What may be done must not become what must, nor the other way round; "may not" is "must not"."""
+    if case.claim.denials and any(sentence.denials for sentence in case.sentences):
+        return
     said = case.claim.free
     told = {t.word for s, used in zip(case.sentences, case.used, strict=True) for t in s.tokens if t.clause in used}
     told &= {word for sentence in case.sentences for word in sentence.free}

@@ -13,11 +13,11 @@ from chapterverse.answer.wording import (
     FUNCTION_WORDS,
     PREPOSITIONS,
     PRONOUNS,
-    SUBJECT_PRONOUNS,
     same,
     stem,
 )
 
+_MEANT = frozenset("he she it they him them this these".split())
 _NAMING = frozenset("named called titled known".split())
 _COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
 """A word that only opens the sentence and ends so is hardly a name."""
@@ -58,7 +58,7 @@ def stitched(case: Case) -> Iterator[Objection]:
         homes = {n for n, _ in case.found(value)} | set(case.implied(value))
         if value in case.opening or (value.kind == "word" and not all(_strange(case, n) for n in homes)):
             continue
-        if value.kind == "word" and any(SUBJECT_PRONOUNS & case.sentences[n].words for n in about):
+        if value.kind == "word" and any(_MEANT & case.sentences[n].words for n in about):
             continue  # that sentence may well mean it
         if homes and about and not homes & about and not _has_own_subject(case, value, homes):
             said = case.claim.tokens[value.token].word
@@ -115,16 +115,17 @@ def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
         return False
     if case.equates and token + 1 in sentence.counts:
         return False  # "listens on port 8080", "the port is 8080"
-    for back in range(token - 1, max(0, token - 5), -1):
+    for back in range(token - 1, max(-1, token - 5), -1):
         word = sentence.tokens[back]
-        if word.clause != place.clause or word.word in PRONOUNS - {"his", "her", "its", "their"}:
-            return False
-        if sentence.verb(back):
-            return word.word not in _NAMING and not case.claim_passive and not case.equates
-        if back in sentence.counts or word.word == "by" or (word.word in FUNCTION_WORDS - DETERMINERS - PREPOSITIONS):
+        if word.clause != place.clause or back in sentence.counts or word.word == "by":
             return False
         if word.word in PREPOSITIONS:
-            return sentence.tokens[back - 1].word != "according"
+            return back == 0 or sentence.tokens[back - 1].word != "according"
+        if sentence.verb(back):  # an order ("Simmer the stew") has no subject that could be another
+            return back > 0 and word.word not in _NAMING and not case.claim_passive and not case.equates
+        apart = token in sentence.named and back not in sentence.named  # a name has no adjectives
+        if word.word not in DETERMINERS and (apart or word.word in FUNCTION_WORDS):
+            return False
     return False
 
 
