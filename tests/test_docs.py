@@ -43,10 +43,11 @@ def test_console_examples_print_what_the_page_says(page: Path, line: int, block:
         done = subprocess.run(
             [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", *arguments],
             capture_output=True, text=True, cwd=tmp_path, check=False,
-            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"},
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "CHAPTERVERSE_HOME": str(tmp_path / "home")},
         )  # fmt: skip
         printed = done.stdout + done.stderr
-        matches = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        matches = doctest.OutputChecker().check_output(expected, printed, flags)
         assert matches, f"{page}:{line}: $ {command} printed:\n{printed}"
 
 

@@ -213,10 +213,10 @@ def ask(
     json: Json = False,
 ) -> None:
     """Ask a book: an answer that quotes it, or a plain refusal."""
-    from chapterverse.surfaces.cli import ask as command
+    from chapterverse.surfaces.cli import asking
 
     raise typer.Exit(
-        command.run(question, index=index, selection=selection, model=model, save=save, as_json=json, explain=explain)
+        asking.run(question, index=index, selection=selection, model=model, save=save, as_json=json, explain=explain)
     )
 
 
@@ -227,9 +227,9 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check every quote of a receipt again; exit code 1 if one does not stand any more."""
-    from chapterverse.surfaces.cli import ask as command
+    from chapterverse.surfaces.cli import asking
 
-    raise typer.Exit(command.verify(receipt, book=book, as_json=json))
+    raise typer.Exit(asking.verify(receipt, book=book, as_json=json))
 
 
 @app.command()
@@ -238,9 +238,9 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
 ) -> None:
     """Serve `POST /ask` over HTTP."""
-    from chapterverse.surfaces.cli import ask as command
+    from chapterverse.surfaces.cli import asking
 
-    raise typer.Exit(command.serve(host, port))
+    raise typer.Exit(asking.serve(host, port))
 
 
 @app.command()
