@@ -286,3 +286,9 @@ def test_faithful_drafts_pass(reader: Reader) -> None:
     drafts = cases("faithful", "tune")
     assert len(drafts) >= 70
     assert len(_passing(drafts, reader)) >= 0.95 * len(drafts)
+
+
+def test_drafts_that_no_rule_was_made_for_fare_nearly_as_well(reader: Reader) -> None:
+    hostile, faithful = cases("hostile", "held"), cases("faithful", "held")
+    assert len(_passing(hostile, reader)) <= 0.06 * len(hostile)
+    assert len(_passing(faithful, reader)) >= 0.8 * len(faithful)

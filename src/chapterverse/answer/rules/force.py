@@ -30,7 +30,10 @@ _WHOLE = frozenset("always all every entirely necessarily".split())
 
 def opposites(case: Case) -> Iterator[Objection]:
     for word in case.new_words():
-        if any(opposite(stem(word), stem(token.word)) for sentence in case.sentences for token in sentence.tokens):
+        told = {token.word for sentence in case.sentences for token in sentence.tokens}
+        if case.claim.denials:
+            told -= NEGATIONS  # "not allowed" is "forbidden"
+        if any(opposite(stem(word), stem(other)) for other in told):
             yield Objection("opposite", f"The evidence says the opposite of “{word}”.")
 
 

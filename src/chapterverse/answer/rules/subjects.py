@@ -94,12 +94,13 @@ def mentioned(case: Case) -> Iterator[Objection]:
     """What the claim is about must not be only an object of the evidence, an owner, or behind a preposition."""
     if not case.opening or not case.sentences:
         return
-    head, sentence = case.opening[-1], case.sentences[case.home]
-    if case.claim.tokens[head.token].possessive or case.home in case.implied(head):
+    sentence = case.sentences[case.home]
+    heads = case.opening[-1:] if case.opening[0].kind == "name" else case.opening
+    if any(case.claim.tokens[t.token].possessive or case.home in case.implied(t) for t in heads):
         return
     if any(t.word in PREPOSITIONS for t in case.claim.tokens[: case.opening[0].token + 3]):
         return
-    places = [t for t in sentence.terms if matches(head, t)]
+    places = [t for term in heads for t in sentence.terms if matches(term, t)]
     if places and all(_oblique(case, sentence, place.token) for place in places):
         yield Objection(
             "subject", "The evidence says this of something else, and only mentions what the claim is about."
