@@ -29,6 +29,7 @@ from chapterverse.answer.facts import Date, dates, names, negations, numbers, wi
         ("129 degrees Celsius", 129, "°C"),
         ("minus 90 °C", -90, "°C"),
         ("half an hour", Fraction(1, 2), "hour"),
+        ("an hour and a quarter", Fraction(5, 4), "hour"),
         ("a quarter of an hour", Fraction(1, 4), "hour"),
         ("three and a half miles", Fraction(7, 2), "mile"),
         ("two-thirds", Fraction(2, 3), ""),

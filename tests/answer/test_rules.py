@@ -24,6 +24,7 @@ def objections(claim: str, *evidence: str) -> list[str]:
         ("binding", "The mill was closed in 1801.", "The mill was opened in 1801 and closed in 1850."),
         ("date", "It burned on 3 May 1801.", "It burned on 3 June 1801, in May it was rebuilt."),
         ("closed_set", "The door is green.", "The door is red."),
+        ("number", "The bell rings every hour.", "The bell rings every two hours."),
         ("name", "The mill belonged to Otto Reis.", "The mill belonged to Anna Reis."),
         ("subject", "Barley is ground on Mondays.", "Wheat is ground on Mondays."),
         ("subject", "Anna Reis slept at the mill.", "The widow of Anna Reis slept at the mill."),

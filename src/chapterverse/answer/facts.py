@@ -202,10 +202,9 @@ def _values(words: list[str]) -> Iterator[tuple[int, bool]]:
 
 def _fractions(text: str) -> Iterator[Number]:
     for match in _UNIT_AND_PART.finditer(text):
-        if unit_of(match["unit"]):
-            whole = _SMALL.get(match["whole"].lower(), 1)
-            value = whole + Fraction(1, _PARTS[match["part"].lower()])
-            yield Number(match.start(), match.end(), value, unit_of(match["unit"]))
+        if unit := unit_of(match["unit"]):
+            value = _SMALL.get(match["whole"].lower(), 1) + Fraction(1, _PARTS[match["part"].lower()])
+            yield Number(match.start(), match.end(), value, unit)
     for match in _HALVES.finditer(text):
         whole = match["whole"].lower()
         if whole in _SMALL or whole.isdigit():

@@ -21,11 +21,9 @@ PART_ABSENT = "The book does not answer this part of the question: {part}"
 PART_ABSENT_SELECTION = "The selected text does not answer this part of the question: {part}"
 CONFLICT = "The book gives more than one answer."
 CONFLICT_SELECTION = "The selected text gives more than one answer."
-LIST_LEAD = "The book lists:"
-ALSO = "It also says:"
 SOURCE_SELECTION = "selected text"
 
-NOTICES = frozenset({*REFUSALS, CONFLICT, CONFLICT_SELECTION, LIST_LEAD, ALSO})
+NOTICES = frozenset({*REFUSALS, CONFLICT, CONFLICT_SELECTION})
 """Notices that are the same every time."""
 _NOTICES_WITH_PART = tuple(
     re.compile(re.escape(phrase).replace(r"\{part\}", r"(?P<part>[^\n]{1,300})"))

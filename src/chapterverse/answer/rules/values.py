@@ -60,22 +60,25 @@ def closed(case: Case) -> Iterator[Objection]:
     units |= {t.number.unit for s in case.sentences for t in s.terms if t.number is not None}
     for term in case.claim.terms:
         word = case.claim.tokens[term.token].word
-        if term.kind != "word" or term.key in known:
+        if term.kind != "word":
             continue
-        if closed_set(term.key) or (_unit(word) and _unit(word) not in units):
+        if term.key not in known and (closed_set(term.key) or (_unit(word) and _unit(word) not in units)):
             yield Objection("closed_set", f"The evidence does not say “{word}”.")
-    counted = {t.number.unit for s in case.sentences for t in s.terms if t.number is not None and t.number.value != 1}
-    bare = {_unit(t.word) for s in case.sentences for t in s.terms for t in [s.tokens[t.token]]}
-    for term in case.claim.terms:
-        unit = _unit(case.claim.tokens[term.token].word) if term.number is None else ""
-        if unit and unit in counted - bare and not any(t.number is not None for t in case.claim.terms):
-            yield Objection("number", f"The evidence counts its {unit}s, and the claim does not.")
-    for term in case.claim.terms:
         places = [(n, t) for n, t in case.found(term) if t.key == term.key]
-        exclusive = term.kind == "word" and closed_set(term.key)
-        if exclusive and places and not any(_belongs(case, term, n, t) for n, t in places):
-            word = case.claim.tokens[term.token].word
+        if closed_set(term.key) and places and not any(_belongs(case, term, n, t) for n, t in places):
             yield Objection("binding", f"In the evidence “{word}” belongs to something else.")
+
+
+def uncounted(case: Case) -> Iterator[Objection]:
+    """ "Every two hours" must not become "every hour"."""
+    if any(term.number is not None for term in case.claim.terms):
+        return
+    counted = {t.number.unit for s in case.sentences for t in s.terms if t.number is not None and t.number.value != 1}
+    bare = {_unit(s.tokens[t.token].word) for s in case.sentences for t in s.terms if t.number is None}
+    for term in case.claim.terms:
+        word = case.claim.tokens[term.token].word
+        if _unit(word) in counted - bare - {""}:
+            yield Objection("number", f"The evidence counts “{word}”, and the claim does not.")
 
 
 def _unit(word: str) -> str:
