@@ -136,7 +136,11 @@ def test_no_socket_opens(clocks: Library, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Path, clocks: Library) -> None:
-    asked = ["Who taught apprentices by handing them a weight?", "What did Ambrose Kell eat for breakfast?", "How do I bake a cake?"]
+    asked = [
+        "Who taught apprentices by handing them a weight?",
+        "What did Ambrose Kell eat for breakfast?",
+        "How do I bake a cake?",
+    ]
     alone = [clocks.ask(question) for question in asked]
 
     async def together() -> list[Answer]:
