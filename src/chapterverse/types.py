@@ -330,6 +330,8 @@ class Reading:
     """Where the answer is, best first; empty where the passage was not worth reading to its end."""
     evidence: tuple[AnswerSpan, ...] = ()
     """The sentences that bear on the question, best first."""
+    cited: tuple[AnswerSpan, ...] = ()
+    """The part of the evidence to quote: the best sentence, and every other that is strong enough."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from nupunkt import sent_spans
 
 from chapterverse.reading.calibrate import Calibration
 from chapterverse.reading.runtime import MODELS, Floats, Glance, Logits, Runtime
+from chapterverse.types import AnswerSpan, Reading, Support
 
 SPANS = 3
 """Answer spans reported for a passage."""
@@ -22,40 +22,6 @@ BEHIND, UNLIKELY = 3.0, 0.3
 held-out questions, each with its own passage and seven of the same articles, this lost none and read 2.5 to the end."""
 WINDOWS = 4
 """Windows of a long passage that a claim is held against to the end: those that look most promising early."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSpan:
-    """Characters of a passage, and how strongly they are meant, from 0 to 1."""
-
-    start: int
-    end: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one passage says to a question."""
-
-    relevance: float
-    """How much the passage bears on the question, answered or not."""
-    answerable: float
-    """Calibrated probability that the passage holds the answer."""
-    spans: tuple[AnswerSpan, ...] = ()
-    """Where the answer is, best first; empty where the passage was not worth reading to its end."""
-    evidence: tuple[AnswerSpan, ...] = ()
-    """The sentences that bear on the question, best first."""
-    cited: tuple[AnswerSpan, ...] = ()
-    """The part of the evidence to quote: the best sentence, and every other that is strong enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """How far one passage bears out a claim, and the sentence that says so best."""
-
-    probability: float
-    start: int
-    end: int
 
 
 class Reader:
