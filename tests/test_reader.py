@@ -182,4 +182,4 @@ def test_the_shipped_calibration_rises_with_its_logits() -> None:
     calibration = Calibration.from_json(json.loads((MODELS / "manifest.json").read_text())["calibration"])
     for curve in (calibration.answer, calibration.support, calibration.early_answer):
         assert curve.slope > 0
-    assert 0 < calibration.cite < 1
+    assert 0 < calibration.cite < calibration.answer_from < 1

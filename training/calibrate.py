@@ -107,6 +107,24 @@ def citing_threshold(reader: Reader, rows: list[Row]) -> float:
     return max(CITING, key=lambda t: sum(map(partial(sentence_f1, t), scores, gold)))
 
 
+def answering_threshold(reader: Reader, rows: list[Row]) -> float:
+    """The probability from which answering beats refusing: best mean F1 on the questions of SQuAD 2.0."""
+    gains, chances = [], []
+    for row in rows:
+        if row["source"] == "squad2" and row["kind"] == "question":
+            reading = reader.read(row["query"], [row["context"]])[0]
+            first, last = row["answer"] or (0, 0)
+            span = reading.spans[0]
+            shared = max(0, min(last, span.end) - max(first, span.start))
+            gains.append(2 * shared / (last - first + span.end - span.start) - (not row["answerable"]))
+            chances.append(reading.answerable)
+    gain, chance = np.array(gains), np.array(chances)
+    steps = [round(0.02 * step, 2) for step in range(10, 46)]
+    totals = [float(gain[chance >= t].sum()) for t in steps]
+    print({t: round(total / len(gain), 4) for t, total in zip(steps, totals, strict=True)})
+    return steps[int(np.argmax(totals))]
+
+
 def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
     cited = scores >= threshold
     cited[:1] = True
@@ -141,10 +159,12 @@ def main(held: Path, folder: Path) -> None:
         "answer": curve(asked, "answer"),
         "support": curve(claimed, "support"),
         "early_answer": curve(asked, "early"),
+        "answer_from": 0.5,
         "cite": 0.5,
         "rows": {"questions": len(asked), "claims": len(claimed)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+    manifest["calibration"]["answer_from"] = answering_threshold(Reader(folder), rows)
     manifest["calibration"]["cite"] = citing_threshold(Reader(folder), rows)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))

@@ -21,7 +21,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The reader's three curves, and the threshold for citing."""
+    """The reader's three curves and two thresholds."""
 
     answer: Curve
     """Of the reader's confidence in a window."""
@@ -29,9 +29,12 @@ class Calibration:
     """Of the support logit."""
     early_answer: Curve
     """Of the early answer logit."""
+    answer_from: float
+    """The probability from which answering beats refusing, where half of the questions have no answer."""
     cite: float
     """The evidence from which a sentence is worth citing."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        return cls(Curve(*data["answer"]), Curve(*data["support"]), Curve(*data["early_answer"]), data["cite"])
+        answer, support, early = (Curve(*data[name]) for name in ("answer", "support", "early_answer"))
+        return cls(answer, support, early, data["answer_from"], data["cite"])
