@@ -11,7 +11,7 @@ import pytest
 from chapterverse.contracts import RAG, Shelves, generate_response, retrieve_chunks, search_book_content
 from chapterverse.settings import Settings
 
-QUESTION = "Which bird did Dorcas Amory put on all her dials?"
+QUESTION = "Who taught apprentices by handing them a seven-pound weight?"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def answer(shelves: Shelves, question: str, **more: Any) -> dict[str, Any]:
 def test_an_answer_quotes_the_book(clocks: Shelves) -> None:
     response = answer(clocks, QUESTION)
     assert response["status"] == "ok"
-    assert "heron" in response["answer"]
+    assert "Ambrose Kell" in response["answer"]
     book = clocks.library().document(response["citations"][0]["fileId"]).text
     assert all(citation["snippet"] in book for citation in response["citations"])
     assert response["citations"][0]["page"] is not None
@@ -45,16 +45,16 @@ def test_rerank_by_the_reader(clocks: Shelves) -> None:
     response = RAG(clocks).search({"query": QUESTION, "rerank": {"enabled": True, "topN": 5}})
     scores = [result["rerankScore"] for result in response["results"][:5]]
     assert scores == sorted(scores, reverse=True)
-    assert "heron" in response["results"][0]["text"]
+    assert "Ambrose Kell" in response["results"][0]["text"]
 
 
 def test_the_functions(clocks: Shelves) -> None:
     library = clocks.library()
     chunks = retrieve_chunks(QUESTION, library=library)
-    assert any("heron" in chunk.text for chunk in chunks)
+    assert any("Ambrose Kell" in chunk.text for chunk in chunks)
     assert all(chunk.page is not None for chunk in chunks)
     found = search_book_content(QUESTION, library=library)["results"]
     assert [result["id"] for result in found] == [chunk.chunk_id for chunk in chunks]
     made = generate_response(QUESTION, found, library=library)
-    assert "heron" in made["response"]
+    assert "Ambrose Kell" in made["response"]
     assert all(any(source["quote"] in result["text"] for result in found) for source in made["sources"])

@@ -17,7 +17,7 @@ from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import LOCAL, Generation, GivenContent, IndexedBook, QueryVectors, Shelf, drafter
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
-from chapterverse.library.parts import open_reader, warm_up
+from chapterverse.library.parts import open_reader, validation_for, warm_up
 from chapterverse.library.terms import check_question, check_selection, context_of
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
@@ -105,7 +105,7 @@ class AsyncLibrary(Indexes):
         Without a `scope`, the question's own words may name one ("… in Chapter 3").
         """
         question = check_question(question)
-        mind = self._mind(generation)
+        mind = await self._mind(generation)
         if selection is not None:
             return await ask(question, mind, selection=check_selection(selection))
         record = await self.record(index)
@@ -120,12 +120,13 @@ class AsyncLibrary(Indexes):
 
     async def answer_from(self, question: str, entries: Sequence[Entry], generation: Generation = LOCAL) -> Answer:
         """Answer from passages that were found before, and from nothing else; each is a document of its own."""
-        return await ask(check_question(question), self._mind(generation), GivenContent(entries))
+        return await ask(check_question(question), await self._mind(generation), GivenContent(entries))
 
-    def _mind(self, generation: Generation) -> Mind:
+    async def _mind(self, generation: Generation) -> Mind:
         service = resolve(generation.model, auth=generation.auth, options=generation.options)
         draft = drafter(split, self._executor, service, generation.temperature, generation.max_tokens)
-        return Mind(self.reader, split, draft, seconds=generation.seconds, executor=self._executor)
+        validation = await asyncio.to_thread(validation_for, self.reader)
+        return Mind(self.reader, split, draft, validation, generation.seconds, self._executor)
 
     async def document(self, file_id: str, index: str | None = None) -> Document:
         """A whole document, as the index holds it."""

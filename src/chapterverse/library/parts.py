@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chapterverse.answer.validate import ValidationSettings
 from chapterverse.protocols import Reader, Store
 from chapterverse.settings import Settings
 
@@ -23,6 +24,15 @@ def open_reader() -> Reader:
     from chapterverse.reading import reader
 
     return reader.Reader()
+
+
+def validation_for(reader: Reader) -> ValidationSettings:
+    """When an answer counts as present: from where the shipped reader's calibration says so; it is loaded for that."""
+    from chapterverse.reading import reader as shipped
+
+    if isinstance(reader, shipped.Reader):
+        return ValidationSettings(answer_threshold=reader.answer_threshold)
+    return ValidationSettings()
 
 
 def warm_up(reader: Reader) -> None:

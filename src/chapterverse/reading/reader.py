@@ -31,6 +31,12 @@ class Reader:
         self.folder, self._threads = folder, threads
         self._loading = threading.Lock()
 
+    @property
+    def answer_threshold(self) -> float:
+        """The probability from which answering beats refusing, as held-out questions tell."""
+        _, calibration = self.loaded()
+        return calibration.answer_from
+
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
         """One reading for each passage, in their order; passages far behind the best are left half-read."""
         glances = self._glances(question, passages)
