@@ -144,8 +144,8 @@ def _ranked(scores: Scores, depth: int = DEPTH) -> Places:
 
 def _vectors(model: str, texts: Sequence[str], kind: InputType) -> Scores:
     """Unit vectors, kept on disk until the model or the texts change."""
-    card = (MODELS / model / "card.json").read_text("utf-8")
-    key = hashlib.sha256(json.dumps([card, kind, *texts]).encode()).hexdigest()[:24]
+    files = json.loads((MODELS / model / "card.json").read_text("utf-8"))["sha256"]
+    key = hashlib.sha256(json.dumps([files, kind, *texts]).encode()).hexdigest()[:24]
     path = LOCAL / "vectors" / f"{key}.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """Writes a trained embedder as the folder that the package ships.
 
-    python training/export_embedder.py TRAINED_FOLDER NAME TOKENIZER_JSON OUTPUT_FOLDER [--vector-weight W] [--default]
+    python training/export_embedder.py TRAINED_FOLDER NAME TOKENIZER_JSON OUTPUT [--weights VECTOR RERANK] [--default]
 
 TRAINED_FOLDER is what `embedder.py` wrote and NAME one of its candidates. A table becomes int8 rows with one scale
 each; an encoder becomes an ONNX graph whose weights are int8 in blocks of 128. Activations are rounded in the same
@@ -103,7 +103,13 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("tokenizer", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--vector-weight", type=float, help="of the fused score, as chosen by benchmarks/retrieval.py")
+    parser.add_argument(
+        "--weights",
+        type=float,
+        nargs=2,
+        metavar=("VECTOR", "RERANK"),
+        help="of the vectors in the fused score and of the reader in the reranked one: see benchmarks/retrieval.py",
+    )
     parser.add_argument("--default", action="store_true", help="the model that `local` means")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -118,8 +124,9 @@ def main() -> None:
     files.append(options.output / "tokenizer.json")
     card |= {"sha256": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}}
     card |= {"default": options.default, "licence": "Apache-2.0"}
-    if options.vector_weight is not None:
-        card["hybrid"] = {"vector": options.vector_weight, "lexical": round(1 - options.vector_weight, 3)}
+    if options.weights is not None:
+        vector, rerank = options.weights
+        card["hybrid"] = {"vector": vector, "lexical": round(1 - vector, 3), "rerank": rerank}
     (options.output / "card.json").write_text(json.dumps(card, indent=2) + "\n")
 
 
