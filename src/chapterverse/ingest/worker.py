@@ -129,12 +129,9 @@ def _limit(options: ReadOptions) -> None:
 
 def _grown(options: ReadOptions) -> bool:
     """Whether the next file would not find nearly all of its memory free."""
-    try:
-        import resource
-    except ImportError:
-        return False
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return peak > options.max_memory_mb * 1024 / 3
+    import psutil  # getrusage would not do: its peak is inherited from the parent, which may be large
+
+    return bool(psutil.Process().memory_info().rss > options.max_memory_mb * 1024 * 1024 / 3)
 
 
 if __name__ == "__main__":
