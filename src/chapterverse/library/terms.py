@@ -63,7 +63,7 @@ def retrieval_defaults(target: Target) -> dict[str, Any]:
     return {"vector_weight": weights[0], "lexical_weight": weights[1]}
 
 
-ENGINE_WEIGHTS: dict[str, tuple[float, float]] = {}
+ENGINE_WEIGHTS: dict[str, tuple[float, float]] = {"local:embedder-compact": (0.85, 0.15)}
 """Weights of vector and lexical scores for an embedding model, tuned on held-out training data (docs/retrieval.md)."""
 
 
