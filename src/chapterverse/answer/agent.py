@@ -306,7 +306,7 @@ class _WholeModel(Model):
     """A model that answers all at once: a draft is released by the sentence, but only after it was checked."""
 
     async def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[TResponseStreamEvent]:
-        raise NotImplementedError
+        raise GenerationError("A draft is written whole, and released by the sentence once it was checked.")
         yield
 
 

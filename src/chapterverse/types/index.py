@@ -1,0 +1,130 @@
+"""What an index holds and says of itself, and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chapterverse.types.documents import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Term ids, ascending, and their weights."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """What an index was embedded with; its queries must be embedded with the same."""
+
+    provider: str
+    model: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """What an index says of itself. Its sources are stored beside it, one record per file."""
+
+    id: str
+    name: str
+    embedding: EmbeddingModel
+    created_at: str
+    updated_at: str
+    chunking: Mapping[str, Any] = field(default_factory=dict)
+    retrieval_defaults: Mapping[str, Any] = field(default_factory=dict)
+    source_config: Mapping[str, Any] = field(default_factory=dict)
+    sync: Mapping[str, Any] = field(default_factory=dict)
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    """What the index is about, for deciding that a question is not."""
+    average_length: float = 100.0
+    """Words per chunk, fixed when the index is built: BM25 weights are relative to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A file that an index holds."""
+
+    source_id: str
+    file_id: str
+    file_name: str
+    mime_type: str
+    fingerprint: str
+    """Of the file's bytes: a file whose fingerprint is unchanged is not read again."""
+    chunk_count: int
+    title: str
+    modified_time: str | None = None
+    source_url: str | None = None
+    page_count: int | None = None
+    outline: tuple[tuple[str, ...], ...] = ()
+    """Every heading path of the document, chapter first."""
+
+
+def source_from_dict(data: Mapping[str, Any]) -> SourceRecord:
+    """The inverse of `to_dict` for a source record."""
+    return SourceRecord(**{**data, "outline": tuple(tuple(path) for path in data.get("outline", ()))})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chunk as the index holds it: with what a citation of it must say, and its number among its file's chunks."""
+
+    chunk: Chunk
+    ordinal: int
+    file_name: str
+    title: str
+    mime_type: str
+    sha256: str
+    embedded: str
+    """Hash of the text that its vector was made from: an equal one need not be embedded again."""
+    source_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An entry with its two vectors."""
+
+    entry: Entry
+    dense: Sequence[float]
+    terms: SparseVector
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that a search found, with its raw score: a cosine or a BM25."""
+
+    entry: Entry
+    score: float
+    dense: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Where to look. Conditions all hold at once; one that is None does not restrict, an empty one matches nothing."""
+
+    chunk_ids: tuple[str, ...] | None = None
+    file_ids: tuple[str, ...] | None = None
+    mime_types: tuple[str, ...] | None = None
+    source_urls: tuple[str, ...] | None = None
+    chapters: tuple[str, ...] | None = None
+    sections: tuple[str, ...] | None = None
+    """Any heading in force somewhere in the chunk."""
+    pages: tuple[int, int] | None = None
+    """First and last page, both included; a chunk on any of them matches."""
+    page_labels: tuple[str, ...] | None = None
+    read_until: int | None = None
+    """Nothing that stands after this page, or whose page is unknown."""
+    slides: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """How much an index holds; `size_bytes` is None where the store cannot tell."""
+
+    chunks: int
+    sources: int
+    size_bytes: int | None
