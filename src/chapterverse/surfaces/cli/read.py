@@ -124,8 +124,8 @@ def _print_shelf(out: Any, books: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("File")
-    table.add_column("Title")
+    table.add_column("File", overflow="fold")
+    table.add_column("Title", overflow="fold")
     for column in ("Pages", "Words", "Chunks"):
         table.add_column(column, justify="right")
     for book in books:

@@ -217,7 +217,7 @@ def _table(*columns: str) -> Any:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, justify="right" if column in ("Files", "Chunks", "Pages") else "left")
+        table.add_column(column, justify="right" if column in ("Files", "Chunks", "Pages") else "left", overflow="fold")
     return table
 
 
