@@ -60,8 +60,8 @@ def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None
         "The Clocks of Harrow Vale, Chapter 3: The Weight and the Drop, Where the Power Comes From, page 12"
     ]
     assert set(body["matched_chunks"][0]) == {
-        "chunk_id", "text", "page", "page_label", "slide", "chapter", "section", "source_url", "title", "score",
-        "answers",
+        "chunk_id", "text", "start", "end", "file_id", "page", "page_label", "slide", "chapter", "section",
+        "source_url", "title", "score", "answers",
     }  # fmt: skip
     assert all(0 <= chunk["score"] <= 1 for chunk in body["matched_chunks"])
     assert body["citations"][0]["page_label"] == "12"

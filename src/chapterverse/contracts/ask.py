@@ -72,6 +72,9 @@ def _matched(passage: Passage, answers: bool) -> Body:
     return {
         "chunk_id": entry.chunk.id if entry else "selected text",
         "text": passage.text,
+        "start": passage.start,
+        "end": passage.start + len(passage.text),
+        "file_id": entry.chunk.file_id if entry else None,
         **_place(entry.chunk.place if entry else Place()),
         "source_url": entry.source_url if entry else None,
         "title": entry.title if entry else None,

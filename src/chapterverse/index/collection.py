@@ -117,7 +117,8 @@ class GenerationReader:
         where = all_of(tagged("kind", "document", "part"), tagged("file", file_id))
         payloads = [point.payload async for point in self._scroll(where)]
         if not payloads:
-            raise AstRagIndexError(f"The index '{self.record.id}' holds no file '{file_id}'.")
+            message = f"The index '{self.record.id}' holds no file '{file_id}'."
+            raise AstRagIndexError(message, details={"reason": "unknown", "file_id": file_id})
         try:
             return await asyncio.to_thread(document_of, payloads)
         except ValueError as error:

@@ -65,6 +65,8 @@ class Ingestion:
     """Take the first files and chunks where there are too many, and report it, rather than refuse."""
     skip_failures: bool = True
     """Leave out a file that cannot be read, with a warning, rather than stop."""
+    on_cut: Callable[[int], None] | None = None
+    """Told how many chunks a file was cut into, before they are embedded."""
     on_file: Callable[[str], None] | None = None
     on_chunks: Callable[[int], None] | None = None
     confirm: Callable[[Preview], bool] | None = None
@@ -149,6 +151,8 @@ async def cut_files(
                         raise outcome.error
                     failed.extend(outcome.notices)
                     continue
+                if ingestion.on_cut is not None:
+                    ingestion.on_cut(len(chunks))
                 texts = [embedding_text(outcome.document, piece) for piece in chunks]
                 yield CutFile(offer.spec.address, outcome.document, chunks, texts)
                 if ingestion.on_file is not None:
