@@ -92,11 +92,14 @@ def describe(citation: Citation) -> str:
     """A citation's place in words: title, chapter, section, page or slide."""
     if citation.chunk_id is None:
         return SOURCE_SELECTION
-    place = citation.place
+    return in_words(citation.title or citation.file_name, citation.place)
+
+
+def in_words(title: str | None, place: Place) -> str:
+    """A place of a book: title, chapter, section, page or slide."""
     pages = _pages(place.first_page, place.last_page)
     slide = f"slide {place.slide}" if place.slide is not None else None
-    parts = [citation.title or citation.file_name, place.chapter, place.section, pages, slide]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in (title, place.chapter, place.section, pages, slide) if part)
 
 
 def _pages(first: Page | None, last: Page | None) -> str | None:

@@ -75,7 +75,7 @@ def _matched(passage: Passage, answers: bool) -> Body:
         "start": passage.start,
         "end": passage.start + len(passage.text),
         "file_id": entry.chunk.file_id if entry else None,
-        **_place(entry.chunk.place if entry else Place()),
+        **place_fields(entry.chunk.place if entry else Place()),
         "source_url": entry.source_url if entry else None,
         "title": entry.title if entry else None,
         "score": round(min(max(passage.score, 0.0), 1.0), 6),
@@ -92,7 +92,7 @@ def _citation(number: int, citation: Citation) -> Body:
         "start": citation.start,
         "end": citation.end,
         "snippet": citation.snippet,
-        **_place(citation.place),
+        **place_fields(citation.place),
         "cfi": citation.place.cfi,
         "title": citation.title,
         "file_id": citation.file_id,
@@ -106,7 +106,8 @@ def _citation(number: int, citation: Citation) -> Body:
     }
 
 
-def _place(place: Place) -> Body:
+def place_fields(place: Place) -> Body:
+    """Where something stands, as every surface names it."""
     page = place.first_page
     return {
         "page": page.number if page else None,
