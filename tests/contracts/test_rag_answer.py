@@ -12,7 +12,7 @@ from chapterverse.answer.retrieve import Retrieval
 from chapterverse.contracts import RAG
 from chapterverse.contracts.responses import answered
 from chapterverse.errors import AstRagAuthError, AstRagIndexError, AstRagValidationError, InvalidQueryError
-from chapterverse.library import Library
+from chapterverse.library import AsyncLibrary
 from chapterverse.library.asking import Generation
 from chapterverse.types import Answer, Citation, Filter, Page, Passage, Place, Status
 
@@ -59,11 +59,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the library was asked, in place of its answering."""
     calls: list[dict[str, Any]] = []
 
-    def ask(self: Library, question: str, **options: Any) -> Answer:
+    async def ask(self: AsyncLibrary, question: str, **options: Any) -> Answer:
         calls.append({"question": question, **options})
         return ANSWER
 
-    monkeypatch.setattr(Library, "ask", ask)
+    monkeypatch.setattr(AsyncLibrary, "ask", ask)
     return calls
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -81,6 +81,10 @@ class Library:
     def close(self) -> None:
         self._loop.run(self._library.close())
         self._loop.close()
+
+    def run(self, work: Callable[[AsyncLibrary], Coroutine[Any, Any, T]]) -> T:
+        """Wait for what a coroutine does with the async library."""
+        return self._loop.run(work(self._library))
 
     @property
     def settings(self) -> Settings:
