@@ -103,13 +103,8 @@ def in_words(title: str | None, place: Place) -> str:
 
 
 def _pages(first: Page | None, last: Page | None) -> str | None:
-    names = list(dict.fromkeys(_page(page) for page in (first, last) if page is not None))
+    names = list(dict.fromkeys(page.name for page in (first, last) if page is not None))
     known = [name for name in names if name]
     if not known:
         return None
     return f"page {known[0]}" if len(known) == 1 else f"pages {known[0]}–{known[-1]}"
-
-
-def _page(page: Page) -> str | None:
-    """The label that is printed on a page, or else its number in the file."""
-    return page.label or (str(page.number) if page.number is not None else None)

@@ -20,6 +20,11 @@ class Page:
     number: int | None = None
     label: str | None = None
 
+    @property
+    def name(self) -> str | None:
+        """What is printed on it, or else its number in the file."""
+        return self.label or (str(self.number) if self.number is not None else None)
+
 
 @dataclass(frozen=True, slots=True)
 class PageStart:

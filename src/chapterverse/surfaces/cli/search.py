@@ -13,7 +13,7 @@ from chapterverse.index.lexical import FUNCTION_WORDS, words
 from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
 from chapterverse.surfaces.cli.console import console, print_json
-from chapterverse.types import Entry, Filter, Page, Place
+from chapterverse.types import Entry, Filter, Place
 
 
 def run(
@@ -72,16 +72,10 @@ def page_of(place: Place) -> str | None:
     """`p. iv`, `pp. 11–12` or `slide 7`; None where nothing is known."""
     if place.slide:
         return f"slide {place.slide}"
-    first, last = _label(place.first_page), _label(place.last_page)
+    first, last = (page.name if page else None for page in (place.first_page, place.last_page))
     if first is None:
         return None
     return f"p. {first}" if first == last or last is None else f"pp. {first}–{last}"
-
-
-def _label(page: Page | None) -> str | None:
-    if page is None:
-        return None
-    return page.label or (str(page.number) if page.number else None)
 
 
 def _highlighted(text: str, query: str) -> Text:
