@@ -70,6 +70,10 @@ class Store(Protocol):
         """Remove an index and everything in it."""
         ...
 
+    async def share(self) -> None:
+        """Let other processes of this machine work through this one, where they could not work beside it."""
+        ...
+
     async def close(self) -> None:
         """Let go of everything; what was committed stays."""
         ...

@@ -72,8 +72,8 @@ class GenerationReader:
         self, collection: Collection, record: IndexRecord, generation: int, release: Callable[[], Awaitable[None]]
     ) -> None:
         self.record = record
-        self._collection = collection
-        self._generation = generation
+        self.collection = collection
+        self.generation = generation
         self._release = release
         self._open = True
 
@@ -93,7 +93,7 @@ class GenerationReader:
     async def _search(
         self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int, with_vectors: bool
     ) -> list[Hit]:
-        found = await self._collection.query(self._generation, vector, where_of(where), limit, with_vectors)
+        found = await self.collection.query(self.generation, vector, where_of(where), limit, with_vectors)
         return [Hit(entry_of(point.payload), point.score, point.dense) for point in found]
 
     async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
@@ -132,9 +132,9 @@ class GenerationReader:
 
     async def stats(self) -> IndexStats:
         return IndexStats(
-            chunks=await self._collection.count(self._generation, all_of(tagged("kind", "chunk"))),
-            sources=await self._collection.count(self._generation, all_of(tagged("kind", "document"))),
-            size_bytes=await self._collection.size_bytes(),
+            chunks=await self.collection.count(self.generation, all_of(tagged("kind", "chunk"))),
+            sources=await self.collection.count(self.generation, all_of(tagged("kind", "document"))),
+            size_bytes=await self.collection.size_bytes(),
         )
 
     async def _scroll(
@@ -142,7 +142,7 @@ class GenerationReader:
     ) -> AsyncIterator[RawPoint]:
         offset: str | None = None
         while True:
-            found, offset = await self._collection.scroll(self._generation, where, _PAGE, offset, fields, with_vectors)
+            found, offset = await self.collection.scroll(self.generation, where, _PAGE, offset, fields, with_vectors)
             for point in found:
                 yield point
             if offset is None:
@@ -174,23 +174,23 @@ class GenerationWriter:
         publish: Callable[[IndexRecord], Awaitable[None]],
         discard: Callable[[], Awaitable[None]],
     ) -> None:
-        self._collection = collection
-        self._record = record
-        self._base = base
+        self.collection = collection
+        self.record = record
+        self.base = base
         self._publish = publish
         self._discard = discard
         self._open = True
 
     async def put(self, points: Sequence[Point]) -> None:
         for point in points:
-            _check_dimensions(point.dense, self._record)
+            _check_dimensions(point.dense, self.record)
         await self.remove(chunk_ids=[point.entry.chunk.id for point in points])
-        await self._collection.upsert([chunk_point(point, self._base + 1) for point in points])
+        await self.collection.upsert([chunk_point(point, self.base + 1) for point in points])
 
     async def put_document(self, document: Document, source: SourceRecord) -> None:
         await self._bury(all_of(tagged("kind", "document", "part"), tagged("file", document.file_id)))
-        for part in await asyncio.to_thread(document_points, document, source, self._base + 1):
-            await self._collection.upsert([part])
+        for part in await asyncio.to_thread(document_points, document, source, self.base + 1):
+            await self.collection.upsert([part])
 
     async def remove(self, *, file_ids: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> None:
         for name, values in (("file", file_ids), ("chunk", chunk_ids)):
@@ -198,12 +198,12 @@ class GenerationWriter:
                 await self._bury(all_of(tagged(name, *values[start : start + _PAGE])))
 
     async def _bury(self, where: Where) -> None:
-        if self._base:
-            await self._collection.set_payload(both(where, visible_in(self._base)), {"died": self._base + 1})
+        if self.base:
+            await self.collection.set_payload(both(where, visible_in(self.base)), {"died": self.base + 1})
 
     async def commit(self, record: IndexRecord) -> None:
         if not self._open:
-            raise AstRagIndexError(f"The writer of the index '{self._record.id}' is closed.")
+            raise AstRagIndexError(f"The writer of the index '{self.record.id}' is closed.")
         await self._publish(record)
         self._open = False
 

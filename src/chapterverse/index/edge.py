@@ -1,5 +1,8 @@
 """The embedded store: every index a folder with Qdrant's engine in it, opened by one process at a time.
 
+A process that lives long may `share`: it then owns all indexes of the root, and the other processes reach them through
+it (see `owner`).
+
     root/<index id>/manifest.json       the current collection and generation: replacing this file is the commit
                     lock, holder.json   held while a process has the index open, and by whom
                     c-<token>/          a collection; any that the manifest does not name is left over from a crash
@@ -14,9 +17,9 @@ import asyncio
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +30,9 @@ import platformdirs
 from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.folder import MANIFEST, IndexFolder, abandoned
+from chapterverse.index.forwarded import ForwardedIndexes
 from chapterverse.index.manifest import Manifest, check_index_id, read_manifest, unknown_index, write_manifest
+from chapterverse.index.owner import Owner, find_owner
 from chapterverse.index.shard import Shard
 from chapterverse.types import IndexRecord
 
@@ -67,9 +72,11 @@ class _Held:
 class EdgeStore:
     """A `Store` in this process. Its state changes under one lock, in worker threads; the event loop never waits."""
 
-    def __init__(self, root: Path | None = None, *, url: str | None = None, threads: int = 4) -> None:
+    def __init__(self, root: Path | None = None, *, threads: int = 4) -> None:
         self.root = root or default_root()
-        self._url = url
+        self._shares = False
+        self._owner: Owner | None = None
+        self._claiming = asyncio.Lock()
         self._held: dict[str, _Held] = {}
         self._mutex = threading.Lock()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="chapterverse-index")
@@ -81,33 +88,61 @@ class EdgeStore:
         return (await self._run(self._manifest, index)).record
 
     async def reader(self, index: str) -> GenerationReader:
+        if elsewhere := await self._elsewhere(index):
+            return await elsewhere.reader(index)
         return await self._run(self._reader, index)
 
     async def create(self, record: IndexRecord) -> GenerationWriter:
+        if elsewhere := await self._elsewhere(record.id):
+            return await elsewhere.create(record)
         return await self._run(self._create, record)
 
     async def update(self, index: str) -> GenerationWriter:
+        if elsewhere := await self._elsewhere(index):
+            return await elsewhere.update(index)
         return await self._run(self._update, index)
 
     async def delete(self, index: str) -> None:
-        await self._run(self._delete, index)
+        if elsewhere := await self._elsewhere(index):
+            return await elsewhere.delete(index)
+        return await self._run(self._delete, index)
 
-    async def announce(self, url: str) -> None:
-        """Tell processes that find an index in use where this one serves it."""
-        await self._run(self._announce, url)
+    async def share(self) -> None:
+        """Own all indexes here, for the other processes too; where one of them does so already, once it has ended."""
+        self._shares = True
+        await self._elsewhere(None)
 
     async def close(self) -> None:
+        if self._owner is not None:
+            await self._owner.close()
+            self._owner = None
         await self._run(self._close)
         self._executor.shutdown(wait=False)
+
+    async def _elsewhere(self, index: str | None) -> ForwardedIndexes | None:
+        """The indexes as another process serves them, if one owns them all; not those that this one holds already."""
+        if index in self._held or self._owner is not None:
+            return None
+        async with self._claiming:
+            address = await self._run(find_owner, self.root)
+            if address is None and self._shares and self._owner is None:
+                with self._folder_errors():
+                    self._owner = await Owner.claim(self, self.root)
+                address = None if self._owner else await self._run(find_owner, self.root)
+        return ForwardedIndexes(address) if address and self._owner is None else None
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = partial(self._guard, partial(call, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def _guard(self, call: Callable[[], T]) -> T:
+        with self._folder_errors(), self._mutex:
+            return call()
+
+    @contextmanager
+    def _folder_errors(self) -> Iterator[None]:
         try:
-            with self._mutex:
-                return call()
+            yield
         except OSError as error:
             raise StoreUnreachableError(f"The index folder {self.root} cannot be used: {error}", cause=error) from error
 
@@ -227,7 +262,7 @@ class EdgeStore:
         check_index_id(index)
         if index in self._held:
             return self._held[index]
-        folder = IndexFolder(index, self.root / index, self._url)
+        folder = IndexFolder(index, self.root / index)
         with suppress(AstRagIndexError):  # a damaged manifest is for readers to complain about
             but = {read_manifest(index, folder.manifest).collection} if folder.manifest.exists() else set()
             folder.remove_collections(but=but)
@@ -267,11 +302,6 @@ class EdgeStore:
                     self._tidy(self._hold(index))
                 except AstRagIndexError:
                     continue  # another process is building it right now
-
-    def _announce(self, url: str) -> None:
-        self._url = url
-        for held in self._held.values():
-            held.folder.announce(url)
 
     def _close(self) -> None:
         for held in self._held.values():

@@ -25,18 +25,26 @@ _COLLECTION = "c-"
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that has an embedded index open; with an address when it serves others."""
+    """A process that has an embedded index open."""
 
     pid: int
     command: str
     since: str
-    url: str | None = None
+
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.command}) since {self.since}"
+
+
+def this_process() -> Holder:
+    # Not the whole command line: it may hold a key.
+    command = " ".join([Path(sys.argv[0]).name, *(word for word in sys.argv[1:2] if word.isalpha())])
+    return Holder(os.getpid(), command, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 class IndexFolder:
     """Holds an index's folder for this process; the system lets go of it when the process dies, however it dies."""
 
-    def __init__(self, index: str, path: Path, url: str | None) -> None:
+    def __init__(self, index: str, path: Path) -> None:
         self.index = index
         self.path = path
         if path.exists() and not (path / _LOCK).exists() and any(path.iterdir()):
@@ -47,7 +55,7 @@ class IndexFolder:
             self._lock.acquire()
         except Timeout as error:
             raise _locked(index, read_holder(path)) from error
-        self.announce(url)
+        replace_file(path / _HOLDER, json.dumps(to_dict(this_process())))
 
     @property
     def manifest(self) -> Path:
@@ -55,13 +63,6 @@ class IndexFolder:
 
     def collection(self, name: str) -> Path:
         return self.path / f"{_COLLECTION}{name}"
-
-    def announce(self, url: str | None) -> None:
-        """Tell others who holds the folder, and where it is served."""
-        # Not the whole command line: it may hold a key.
-        command = " ".join([Path(sys.argv[0]).name, *(word for word in sys.argv[1:2] if word.isalpha())])
-        holder = Holder(os.getpid(), command, datetime.now(UTC).isoformat(timespec="seconds"), url)
-        replace_file(self.path / _HOLDER, json.dumps(to_dict(holder)))
 
     def remove_collections(self, *, but: set[str]) -> None:
         """Remove all collections but these: what a crash has left behind, or what nobody needs any more."""
@@ -98,11 +99,10 @@ def read_holder(folder: Path) -> Holder | None:
 
 
 def _locked(index: str, holder: Holder | None) -> AstRagIndexError:
-    who = f"process {holder.pid} ({holder.command}) since {holder.since}" if holder else "another process"
-    at = f", which serves it at {holder.url}" if holder and holder.url else ""
     return AstRagIndexError(
-        f"The index '{index}' is in use by {who}{at}. An embedded index belongs to one process at a time: "
-        "ask that process, stop it, or keep the index on a Qdrant server (set QDRANT_URL).",
+        f"The index '{index}' is in use by {holder or 'another process'}. An embedded index belongs to one process at "
+        "a time: wait for that one, or stop it. While `chapterverse serve` runs, all other commands work through it; "
+        "a Qdrant server (set QDRANT_URL) takes any number of processes.",
         details={"reason": "locked", "holder": to_dict(holder) if holder else None},
         retryable=True,
     )

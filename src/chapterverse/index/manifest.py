@@ -111,10 +111,12 @@ def write_manifest(manifest: Manifest, path: Path) -> None:
     replace_file(path, json.dumps(manifest_to_json(manifest), indent=1, ensure_ascii=False))
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file so that it is, at any moment, the old one or the whole new one."""
+def replace_file(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file so that it is, at any moment, the old one or the whole new one; `private`: for its user alone."""
     temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
+    temporary.unlink(missing_ok=True)
+    mode = 0o600 if private else 0o666
+    with open(temporary, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

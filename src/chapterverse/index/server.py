@@ -135,6 +135,9 @@ class ServerStore:
         await self._change_alias(index, old=manifest.collection, new=None)
         await RemoteCollection(self._server, manifest.collection).drop()
 
+    async def share(self) -> None:
+        """A server takes any number of processes: there is nothing to do."""
+
     async def close(self) -> None:
         await self._server.client.close()
 
