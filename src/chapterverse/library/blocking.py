@@ -98,6 +98,10 @@ class Library:
     def reader(self) -> Reader:
         return self._library.reader
 
+    def share(self) -> None:
+        """Let the other processes of this machine reach the indexes through this one; see `AsyncLibrary.share`."""
+        self._loop.run(self._library.share())
+
     def add(self, address: str | Path, **options: Any) -> BuildResult | SyncResult:
         """Index a book or a folder; see `AsyncLibrary.add`."""
         return self._loop.run(self._library.add(address, **options))

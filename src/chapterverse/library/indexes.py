@@ -63,6 +63,10 @@ class Indexes:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    async def share(self) -> None:
+        """Let the other processes of this machine reach the indexes through this one, which is going to live long."""
+        await self.store.share()
+
     async def close(self) -> None:
         """Let go of the store and of connections to providers."""
         await self.embeddings.close()

@@ -72,6 +72,7 @@ def watch(index: str | None, *, seconds: float, rounds: int | None = None) -> in
     out = console()
     out.print("Watching; Ctrl-C ends it.")
     with Library() as library:
+        library.share()
         while rounds is None or rounds > 0:
             result = library.sync(index)
             if result.persisted:

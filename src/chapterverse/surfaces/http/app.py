@@ -19,6 +19,7 @@ def create_app(library: AsyncLibrary) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await library.share()
         await library.warm_up()
         yield
         await library.close()
