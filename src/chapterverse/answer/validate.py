@@ -88,6 +88,11 @@ class Validation:
     processing_time_ms: float = field(compare=False)
     readings: tuple[Reading, ...] = field(repr=False)
 
+    @property
+    def answerable(self) -> float:
+        """The best chance that a passage holds the answer: `answer_threshold` is held against it."""
+        return max((reading.answerable for reading in self.readings), default=0.0)
+
     def as_dict(self) -> dict[str, Any]:
         """The contract's dictionary."""
         return {

@@ -60,6 +60,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
         "sourceConfig": dict(record.source_config),
         "sync": dict(record.sync),
         "profile": dict(record.profile),
+        "calibration": dict(record.calibration),
         "averageLength": record.average_length,
     }
 
@@ -86,6 +87,7 @@ def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
             source_config=data["sourceConfig"],
             sync=data["sync"],
             profile=data["profile"],
+            calibration=data.get("calibration", {}),  # there was none in the first indexes of this schema
             average_length=data["averageLength"],
         )
         return Manifest(record, data["collection"], data["generation"])

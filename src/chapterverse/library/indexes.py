@@ -239,6 +239,13 @@ class Indexes:
         async with await self.store.reader(record.id) as reader:
             return Inspection(record, tuple(await reader.sources()), await reader.stats())
 
+    async def calibrate(self, calibration: Mapping[str, Any], index: str | None = None) -> IndexRecord:
+        """Store with an index from where an answer counts as present; an empty one leaves that to the reader again."""
+        record = replace(await self.record(index), calibration=calibration)
+        async with await self.store.update(record.id) as writer:
+            await writer.commit(record)
+        return record
+
     async def remove(self, index: str) -> IndexRecord:
         """Delete an index."""
         record = await self.record(index)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.protocols import Reader, Store
 from chapterverse.settings import Settings
@@ -26,8 +29,13 @@ def open_reader() -> Reader:
     return reader.Reader()
 
 
-def validation_for(reader: Reader) -> ValidationSettings:
-    """When an answer counts as present: from where the shipped reader's calibration says so; it is loaded for that."""
+def validation_for(reader: Reader, calibration: Mapping[str, Any] | None = None) -> ValidationSettings:
+    """When an answer counts as present: from where an index's own calibration says so, or else the reader's.
+
+    A calibration with another reader says nothing about this one. The shipped reader is loaded for this.
+    """
+    if calibration and calibration["reader"] == reader_name(reader):
+        return ValidationSettings(answer_threshold=calibration["answer_threshold"])
     from chapterverse.reading import reader as shipped
 
     if isinstance(reader, shipped.Reader):
@@ -35,9 +43,16 @@ def validation_for(reader: Reader) -> ValidationSettings:
     return ValidationSettings()
 
 
+def reader_name(reader: Reader) -> str:
+    """Tells readers apart whose probabilities differ: the shipped one by its weights."""
+    from chapterverse.reading import reader as shipped
+
+    return reader.fingerprint if isinstance(reader, shipped.Reader) else type(reader).__qualname__
+
+
 def warm_up(reader: Reader) -> None:
     """Import the agent's SDK and load the reader, which take seconds."""
-    import chapterverse.answer.agent
+    import chapterverse.answer.models
 
-    assert chapterverse.answer.agent
+    assert chapterverse.answer.models
     reader.read("Is it ready?", ["It is ready."])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -36,6 +38,12 @@ class Reader:
         """The probability from which answering beats refusing, as held-out questions tell."""
         _, calibration = self.loaded()
         return calibration.answer_from
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the weights and curves: readers with the same one give the same probabilities."""
+        runtime, _ = self.loaded()
+        return hashlib.sha256(json.dumps(runtime.manifest, sort_keys=True).encode()).hexdigest()[:16]
 
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
         """One reading for each passage, in their order; passages far behind the best are left half-read."""

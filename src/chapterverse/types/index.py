@@ -41,6 +41,8 @@ class IndexRecord:
     sync: Mapping[str, Any] = field(default_factory=dict)
     profile: Mapping[str, Any] = field(default_factory=dict)
     """What the index is about, for deciding that a question is not."""
+    calibration: Mapping[str, Any] = field(default_factory=dict)
+    """From where an answer counts as present, as questions about these books have shown; empty: the reader's own."""
     average_length: float = 100.0
     """Words per chunk, fixed when the index is built: BM25 weights are relative to it."""
 
