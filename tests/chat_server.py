@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +18,13 @@ Body = dict[str, Any]
 
 @dataclass
 class Said:
-    """What the model says: a text, or calls of a tool; `after` seconds; cut short at `length`."""
+    """What the model says: a text, or calls of a tool; `after` seconds, and `pause` seconds between its pieces."""
 
     text: str | None = None
     calls: Sequence[tuple[str, Body]] = ()
     finish: str = "stop"
     after: float = 0.0
+    pause: float = 0.0
 
 
 @dataclass
@@ -51,6 +53,8 @@ class ChatServer:
     def __init__(self, server: HTTPServer, script: Script, key: str | None = None) -> None:
         self.bodies: list[Body] = []
         self.keys: list[str | None] = []
+        self.pieces: list[str] = []
+        """What was sent of streamed texts."""
         self.base_url = server.url_for("/v1")
         self._script = script
         self._key = key
@@ -62,12 +66,17 @@ class ChatServer:
         httpx2.post(f"{self.base_url}/responses", json={"model": ""}, timeout=10)
 
     def _chat(self, request: Request) -> Response:
-        return self._answer(request, _completion)
+        return self._answer(request, _completion, _chunks)
 
     def _responses(self, request: Request) -> Response:
-        return self._answer(request, _response)
+        return self._answer(request, _response, _events)
 
-    def _answer(self, request: Request, form: Callable[[Body, Said], Body]) -> Response:
+    def _answer(
+        self,
+        request: Request,
+        form: Callable[[Body, Said], Body],
+        streamed: Callable[[Body, Said], Iterator[Body]],
+    ) -> Response:
         body = json.loads(request.data)
         self.bodies.append(body)
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -81,7 +90,20 @@ class ChatServer:
         if isinstance(reply, Raw):
             return _reply(reply)
         time.sleep(reply.after)
+        if body.get("stream"):
+            return Response(self._sent(streamed(body, reply), reply.pause), content_type="text/event-stream")
         return _reply(Raw(200, form(body, reply)))
+
+    def _sent(self, events: Iterator[Body], pause: float) -> Iterator[str]:
+        """Server-sent events, one at a time."""
+        for event in events:
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            piece = _piece(event)
+            if piece:
+                self.pieces.append(piece)
+                time.sleep(pause)
+            yield f"{name}data: {json.dumps(event)}\n\n"
+        yield "data: [DONE]\n\n"
 
 
 def error(message: str, code: str | None = None, param: str | None = None) -> Body:
@@ -139,3 +161,38 @@ def _response(body: Body, said: Said) -> Body:
             "total_tokens": 120,
         },
     }
+
+
+def _pieces(text: str | None) -> list[str]:
+    return re.findall(r"(?s).{1,12}", text or "")
+
+
+def _piece(event: Body) -> str | None:
+    """The words that an event of either protocol brings."""
+    if event.get("type") == "response.output_text.delta":
+        return str(event["delta"])
+    return event["choices"][0]["delta"].get("content") if event.get("choices") else None
+
+
+def _chunks(body: Body, said: Said) -> Iterator[Body]:
+    whole = _completion(body, said)
+    frame = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    message = whole["choices"][0]["message"]
+    deltas: list[Body] = [{"role": "assistant"}, *({"content": piece} for piece in _pieces(message["content"]))]
+    deltas += [{"tool_calls": [{"index": n, **call}]} for n, call in enumerate(message.get("tool_calls", ()))]
+    for delta in deltas:
+        yield frame | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    finish = whole["choices"][0]["finish_reason"]
+    yield frame | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    if body.get("stream_options", {}).get("include_usage"):
+        yield frame | {"choices": [], "usage": whole["usage"]}
+
+
+def _events(body: Body, said: Said) -> Iterator[Body]:
+    whole = _response(body, said)
+    events: list[Body] = [{"type": "response.created", "response": whole | {"output": [], "status": "in_progress"}}]
+    place = {"item_id": "message", "output_index": len(said.calls), "content_index": 0}
+    events += [{"type": "response.output_text.delta", "delta": piece, **place} for piece in _pieces(said.text)]
+    events.append({"type": "response.completed", "response": whole})
+    for number, event in enumerate(events):
+        yield event | {"sequence_number": number}

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from chapterverse.ingest.books import Reading, read, sample_book
     from chapterverse.ingest.chunk import chunk
     from chapterverse.library import AsyncLibrary, Library
-    from chapterverse.types import Chunk, Chunking, Document, Place
+    from chapterverse.types import Answer, Chunk, Chunking, Document, Place, Spoken, Stage
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "AsyncLibrary",
     "Chunk",
     "Chunking",
@@ -21,6 +22,8 @@ __all__ = [
     "Library",
     "Place",
     "Reading",
+    "Spoken",
+    "Stage",
     "__version__",
     "chunk",
     "read",
@@ -31,7 +34,7 @@ _HOMES = {
     "chapterverse.ingest.books": ("Reading", "read", "sample_book"),
     "chapterverse.ingest.chunk": ("chunk",),
     "chapterverse.library": ("AsyncLibrary", "Library"),
-    "chapterverse.types": ("Chunk", "Chunking", "Document", "Place"),
+    "chapterverse.types": ("Answer", "Chunk", "Chunking", "Document", "Place", "Spoken", "Stage"),
 }
 
 

@@ -21,19 +21,17 @@ from chapterverse.answer.agent import (
     DEFAULTS,
     SEARCH_TOOL,
     AgentSettings,
-    Draft,
-    HostedModel,
-    LocalModel,
     Search,
-    draft,
 )
 from chapterverse.answer.fences import fenced, fenced_passages, label, new_fence, read_brief
+from chapterverse.answer.models import HostedModel, LocalModel
 from chapterverse.errors import AstRagRetrievalError, GenerationError, NoContentError, RetrievalError
 from chapterverse.ingest.sentences import split
 from chapterverse.providers.generation import resolve
 from chapterverse.reading.reader import Reader
 from chapterverse.types import Page, Passage, Place
 from tests.answer.stand_ins import WordReader, passage, passages, selection
+from tests.answer.writing import Drafted, write
 from tests.chat_server import ChatServer, Raw, Reply, Said, draft_json, error
 
 BELL = "The great bell was cast in 1702. It weighs forty-one hundredweight."
@@ -54,12 +52,8 @@ def run(
     search: Search | None = None,
     seconds: float = 5.0,
     settings: AgentSettings = DEFAULTS,
-) -> Draft:
-    async def ask() -> Draft:
-        deadline = asyncio.get_running_loop().time() + seconds
-        return await draft(question, offered, model=model, deadline=deadline, search=search, settings=settings)
-
-    return asyncio.run(ask())
+) -> Drafted:
+    return asyncio.run(write(question, offered, model=model, seconds=seconds, search=search, settings=settings))
 
 
 def hosted(server: HTTPServer, *script: Reply) -> tuple[HostedModel, ChatServer]:
@@ -120,13 +114,12 @@ class TestLocalModel:
         assert drafted.turns == 1
 
     def test_no_socket_is_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def ask() -> Draft:
+        async def ask() -> Drafted:
             # The loop has its own pair of sockets by now; from here on there is none to be had.
             monkeypatch.setattr(socket, "socket", _refused)
             monkeypatch.setattr(socket, "create_connection", _refused)
             monkeypatch.setattr(socket, "getaddrinfo", _refused)
-            deadline = asyncio.get_running_loop().time() + 5
-            return await draft(QUESTION, passages(BELL), model=local(), deadline=deadline, search=_nothing)
+            return await write(QUESTION, passages(BELL), model=local(), search=_nothing)
 
         assert asyncio.run(ask()).sentences
 
@@ -350,8 +343,7 @@ def test_a_hundred_questions_at_once_do_not_mix() -> None:
 
     async def ask(n: int) -> str:
         offered = passages(f"The tower number {n} was built in {1500 + n}.")
-        deadline = asyncio.get_running_loop().time() + 30
-        drafted = await draft(f"When was tower number {n} built?", offered, model=model, deadline=deadline)
+        drafted = await write(f"When was tower number {n} built?", offered, model=model, seconds=30)
         return drafted.sentences[0].text
 
     async def all_of_them() -> list[str]:

@@ -13,16 +13,19 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from chapterverse.answer.agent import SEARCH_TOOL, Draft, HostedModel, draft
+from chapterverse.answer.agent import SEARCH_TOOL
+from chapterverse.answer.models import HostedModel
 from chapterverse.errors import AstRagAuthError, AstRagError, AstRagValidationError, GenerationError
 from chapterverse.providers.generation import HOSTED, NAMES, HostedModelService, resolve
 from chapterverse.types import Passage
 from tests.answer.stand_ins import passage, passages
+from tests.answer.writing import Drafted, write
 from tests.chat_server import ChatServer, Raw, Reply, Said, draft_json, error
 
 KEY = "sk-test-0123456789abcdef"
 BELL = "The great bell was cast in 1702."
 GOOD = Said(draft_json((BELL, ["S1"], BELL)))
+MIDWAY = Raw(200, f"data: {json.dumps(error('The engine ran out of memory.'))}\n\n", content_type="text/event-stream")
 PAGE = (Path(__file__).parents[2] / "docs" / "generation.md").read_text("utf-8")
 
 
@@ -33,17 +36,17 @@ def service_of(name: str, **given: Any) -> HostedModelService:
     return service
 
 
-def ask(service: HostedModelService, *, search: bool = False, seconds: float = 10.0) -> Draft:
+def ask(service: HostedModelService, *, search: bool = False, seconds: float = 10.0) -> Drafted:
     async def find(_: str) -> list[Passage]:
         return [passage(5, "The mill burned down in 1811.")]
 
-    async def run() -> Draft:
+    async def run() -> Drafted:
         try:
-            return await draft(
+            return await write(
                 "When was the great bell cast?",
                 passages(BELL),
                 model=HostedModel(service),
-                deadline=asyncio.get_running_loop().time() + seconds,
+                seconds=seconds,
                 search=find if search else None,
             )
         finally:
@@ -111,6 +114,7 @@ class TestFailures:
             (Raw(404, error("No such model.")), 404, False, "refused the request"),
             (Raw(400, error("Too many tokens.")), 400, False, "refused the request"),
             (Raw(422, {"detail": "Bad field."}), 422, False, "Bad field"),
+            (MIDWAY, None, True, "The engine ran out of memory"),
         ],
     )
     def test_a_status_is_a_generation_error(

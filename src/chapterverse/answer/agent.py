@@ -1,17 +1,14 @@
-"""The agent: drafts an answer with a model, through the OpenAI Agents SDK. No other module imports that SDK.
+"""The agent: drafts an answer with a model, through the OpenAI Agents SDK. Only `models` imports that SDK beside it.
 
-It takes seconds to import, so import this module when a question is asked, not before. A model is either at a service
-(`HostedModel`) or on this machine (`LocalModel`): the agent, its instructions and its tool are the same.
+It takes seconds to import, so import this module when a question is asked, not before.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from agents import (
     Agent,
@@ -23,29 +20,19 @@ from agents import (
     ModelRefusalError,
     ModelResponse,
     ModelSettings,
-    OpenAIChatCompletionsModel,
-    OpenAIResponsesModel,
     RunConfig,
     RunHooks,
     Runner,
-    Tool,
     TResponseInputItem,
     Usage,
 )
-from agents.agent_output import AgentOutputSchemaBase
-from agents.handoffs import Handoff
-from agents.items import TResponseOutputItem, TResponseStreamEvent
-from agents.models.interface import ModelTracing
-from openai import AsyncOpenAI
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 from pydantic import BaseModel, ConfigDict
 
 from chapterverse.answer import prompts
-from chapterverse.answer.drafting import Composed, Sentences, compose
-from chapterverse.answer.fences import fenced, fenced_passages, new_fence, read_brief
+from chapterverse.answer.fences import fenced, fenced_passages, new_fence
+from chapterverse.answer.form import Arriving, DraftOutput, absences, as_draft
 from chapterverse.errors import AstRagError, GenerationError, NoContentError
-from chapterverse.protocols import Reader
-from chapterverse.types import DraftSentence, Passage, SentenceKind
+from chapterverse.types import DraftSentence, Passage
 
 SEARCH_TOOL = "search_book_content"
 ATTEMPTS = 2
@@ -53,6 +40,9 @@ ATTEMPTS = 2
 
 Search = Callable[[str], Awaitable[Sequence[Passage]]]
 """Passages for a query that passed validation; their ids do not matter."""
+
+Say = Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]]
+"""Takes a sentence as soon as it is written, with every passage that was offered until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +71,11 @@ class GenerationUsage:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a model wrote, not yet checked, and every passage that it was offered."""
+    """Every passage that a model was offered for its draft, and what that took."""
 
-    sentences: tuple[DraftSentence, ...]
     passages: tuple[Passage, ...]
     usage: GenerationUsage
     turns: int
-
-
-class DraftedSentence(BaseModel):
-    """A sentence as a model must write it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: str
-    citations: list[str]
-    quote: str
-
-
-class DraftOutput(BaseModel):
-    """An answer as a model must write it: no sentences where the passages do not answer."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    sentences: list[DraftedSentence]
-    absent: list[str]
-    """Parts of the question that are not answered, in its own words."""
 
 
 async def draft(
@@ -115,26 +84,29 @@ async def draft(
     *,
     model: Model,
     deadline: float,
+    say: Say,
     settings: AgentSettings = DEFAULTS,
     search: Search | None = None,
 ) -> Draft:
-    """What the model answers from these passages until `deadline`, on the clock of the running loop.
+    """Let the model answer from these passages until `deadline`, on the clock of the running loop.
 
-    Without `search` (a selection must have none) it has no tools. Raises `GenerationError` if the model fails.
+    Each sentence is handed to `say` as it is written. What was said stays said: a model that fails halfway and is asked
+    once more goes on from there. Without `search` (a selection must have none) it has no tools.
+    Raises `GenerationError` if the model fails.
     """
     if not passages:
         raise NoContentError("There are no passages to answer from.")
-    desk = _Desk(question, list(passages), settings, search)
+    desk = _Desk(question, list(passages), settings, search, say)
     if asyncio.get_running_loop().time() >= deadline:
         raise _too_late(None)
     try:
         async with asyncio.timeout_at(deadline) as limit:
-            output = await _ask(desk, model)
+            await _ask(desk, model)
     except TimeoutError as error:
         if not limit.expired():
             raise
         raise _too_late(error) from error
-    return Draft(tuple(_sentences(output, desk)), tuple(desk.passages), desk.usage, desk.turns)
+    return Draft(tuple(desk.passages), desk.usage, desk.turns)
 
 
 def _too_late(cause: TimeoutError | None) -> GenerationError:
@@ -150,6 +122,8 @@ class _Desk:
     passages: list[Passage]
     settings: AgentSettings
     search: Search | None
+    hear: Say
+    said: set[str] = field(default_factory=set)
     fence: str = field(default_factory=new_fence)
     searches: int = 0
     usage: GenerationUsage = GenerationUsage()
@@ -158,6 +132,12 @@ class _Desk:
     @property
     def may_search(self) -> bool:
         return self.search is not None and self.searches < self.settings.searches
+
+    async def say(self, sentence: DraftSentence) -> None:
+        """Pass a sentence on; one that was said before, by a model that had to begin again, is not repeated."""
+        if sentence.text not in self.said:
+            self.said.add(sentence.text)
+            await self.hear(sentence, self.passages)
 
     async def look_up(self, query: str) -> str:
         """What a search brings, under ids of its own; a passage that was offered before keeps its id."""
@@ -196,7 +176,7 @@ def _identity(passage: Passage) -> tuple[str | None, str]:
     return (passage.entry.chunk.id if passage.entry else None, passage.text)
 
 
-async def _ask(desk: _Desk, model: Model) -> DraftOutput:
+async def _ask(desk: _Desk, model: Model) -> None:
     agent = _agent(desk, model)
     reminder: TResponseInputItem = {"role": "user", "content": prompts.WRONG_FORM}
     reminders: list[TResponseInputItem] = []
@@ -204,26 +184,46 @@ async def _ask(desk: _Desk, model: Model) -> DraftOutput:
     for _ in range(ATTEMPTS):
         asked: TResponseInputItem = {"role": "user", "content": fenced(desk.question, desk.passages, desk.fence)}
         try:
-            result = await Runner.run(
-                agent,
-                [asked, *reminders],
-                hooks=_Tally(desk),
-                max_turns=desk.settings.searches - desk.searches + 1 if desk.search else 1,
-                run_config=RunConfig(tracing_disabled=not desk.settings.tracing, trace_include_sensitive_data=False),
-            )
+            return await _run(desk, agent, [asked, *reminders])
         except (ModelBehaviorError, ModelRefusalError, MaxTurnsExceeded) as error:
             failure = error
             reminders = [reminder]
         except AgentsException as error:
             raise _own_error(error) or error from error
-        else:
-            return result.final_output_as(DraftOutput, raise_if_incorrect_type=True)
     raise GenerationError(
         "The model did not answer in the form that it was asked for, and again did not when it was reminded."
         " Try again, or use another model.",
         details={"reason": "malformed", "attempts": ATTEMPTS},
         cause=failure,
     )
+
+
+async def _run(desk: _Desk, agent: Agent[None], items: list[TResponseInputItem]) -> None:
+    """One run of the agent: a sentence is said once it is complete, the rest when the whole answer is."""
+    result = Runner.run_streamed(
+        agent,
+        items,
+        hooks=_Tally(desk),
+        max_turns=desk.settings.searches - desk.searches + 1 if desk.search else 1,
+        run_config=RunConfig(tracing_disabled=not desk.settings.tracing, trace_include_sensitive_data=False),
+    )
+    arriving = Arriving()
+    try:
+        async for event in result.stream_events():
+            if event.type != "raw_response_event":
+                continue
+            if event.data.type == "response.created":
+                arriving = Arriving()
+            elif event.data.type == "response.output_text.delta":
+                for sentence in arriving.feed(event.data.delta):
+                    await desk.say(as_draft(sentence, desk.question))
+    finally:
+        result.cancel()  # whoever no longer listens must not leave a model writing
+    output = result.final_output_as(DraftOutput, raise_if_incorrect_type=True)
+    selected = all(passage.entry is None for passage in desk.passages)
+    drafted = [as_draft(one, desk.question) for one in output.sentences]
+    for one in [*drafted, *absences(output, desk.question, selected)]:
+        await desk.say(one)
 
 
 def _own_error(error: BaseException) -> AstRagError | None:
@@ -264,140 +264,3 @@ def _search_tool(desk: _Desk) -> FunctionTool:
         on_invoke_tool=invoke,
         is_enabled=lambda *_: desk.may_search,
     )
-
-
-def _sentences(output: DraftOutput, desk: _Desk) -> list[DraftSentence]:
-    """The draft's sentences, and a notice in fixed words for each part of the question that it calls absent."""
-    drafted = [
-        DraftSentence(one.text, tuple(one.citations), one.quote, _kind(one, desk.question)) for one in output.sentences
-    ]
-    selected = all(passage.entry is None for passage in desk.passages)
-    phrase = prompts.PART_ABSENT_SELECTION if selected else prompts.PART_ABSENT
-    notices = [phrase.format(part=part.strip()) for part in output.absent]
-    # What a model calls a part of the question may be anything; only words of the question are repeated to the user.
-    named = [DraftSentence(text, kind="notice") for text in notices if prompts.is_notice(text, desk.question)]
-    return drafted + named
-
-
-def _kind(sentence: DraftedSentence, question: str) -> SentenceKind:
-    if prompts.is_notice(sentence.text, question):
-        return "notice"
-    return "quote" if sentence.quote.split() == sentence.text.split() != [] else "statement"
-
-
-class Service(Protocol):
-    """A model behind a network, with its provider's ways."""
-
-    model: str
-    protocol: Literal["chat", "responses"]
-    tools: bool
-    """Whether it may be offered tools beside the form of its answer."""
-    stores: bool
-    """Whether it keeps what is sent unless it is told not to."""
-
-    def client(self) -> AsyncOpenAI: ...
-
-    def error(self, error: Exception) -> AstRagError | None:
-        """What a failure of the client means; None if it is no failure of the provider."""
-        ...
-
-
-class _WholeModel(Model):
-    """A model that answers all at once: a draft is released by the sentence, but only after it was checked."""
-
-    async def stream_response(self, *_: Any, **__: Any) -> AsyncIterator[TResponseStreamEvent]:
-        raise GenerationError("A draft is written whole, and released by the sentence once it was checked.")
-        yield
-
-
-class HostedModel(_WholeModel):
-    """A model at a service that speaks OpenAI's protocol, in its old form (chat) or its new one (responses)."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    async def get_response(
-        self,
-        system_instructions: str | None,
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,
-        tools: list[Tool],
-        output_schema: AgentOutputSchemaBase | None,
-        handoffs: list[Handoff],
-        tracing: ModelTracing,
-        **state: Any,
-    ) -> ModelResponse:
-        offered = tools if self._service.tools else []
-        told = replace(model_settings, store=False) if self._service.stores else model_settings
-        # Some models think at a temperature of their own, and refuse to be told one.
-        for settings in (told, replace(told, temperature=None)):
-            try:
-                return await self._inner().get_response(
-                    system_instructions, input, settings, offered, output_schema, handoffs, tracing, **state
-                )
-            except AgentsException:
-                raise
-            except Exception as error:
-                ours = self._service.error(error)
-                if ours is None:
-                    raise ModelBehaviorError(f"The answer cannot be read: {type(error).__name__}") from error
-                if settings.temperature is None or ours.details.get("parameter") != "temperature":
-                    raise ours from ours.cause
-        raise AssertionError("the last attempt returns or raises")
-
-    def _inner(self) -> Model:
-        kind = OpenAIResponsesModel if self._service.protocol == "responses" else OpenAIChatCompletionsModel
-        return kind(self._service.model, self._service.client())
-
-
-class LocalModel(_WholeModel):
-    """The reader as a model: it answers by quoting, solely from the input items that it is handed."""
-
-    def __init__(self, reader: Reader, sentences: Sentences, executor: Executor | None = None) -> None:
-        self._reader, self._sentences, self._executor = reader, sentences, executor
-
-    async def get_response(
-        self,
-        system_instructions: str | None,  # noqa: ARG002
-        input: str | list[TResponseInputItem],
-        model_settings: ModelSettings,  # noqa: ARG002
-        tools: list[Tool],
-        *_: Any,
-        **__: Any,
-    ) -> ModelResponse:
-        items = [] if isinstance(input, str) else [dict(item) for item in input]
-        brief = read_brief([input] if isinstance(input, str) else _texts(items))
-        if brief is None:
-            raise ModelBehaviorError("There is no question in the input.")
-        loop = asyncio.get_running_loop()
-        composed = await loop.run_in_executor(self._executor, compose, brief, self._reader, self._sentences)
-        searched = any(item.get("type") == "function_call" for item in items)
-        may_search = not searched and any(tool.name == SEARCH_TOOL for tool in tools)
-        calls = _searches(composed) if may_search else []
-        return ModelResponse(output=[*calls] or [_message(composed)], usage=Usage(requests=1), response_id=None)
-
-
-def _texts(items: Sequence[dict[str, Any]]) -> list[str]:
-    """What the user and the tools said."""
-    said = [item.get("output") if item.get("type") == "function_call_output" else item.get("content") for item in items]
-    return [text for text in said if isinstance(text, str)]
-
-
-def _searches(composed: Composed) -> list[TResponseOutputItem]:
-    return [
-        ResponseFunctionToolCall(
-            type="function_call", name=SEARCH_TOOL, call_id=f"search-{n}", arguments=json.dumps({"query": one.query})
-        )
-        for n, one in enumerate(composed.missing, 1)
-    ]
-
-
-def _message(composed: Composed) -> TResponseOutputItem:
-    output = DraftOutput(
-        sentences=[
-            DraftedSentence(text=one.text, citations=list(one.citations), quote=one.quote) for one in composed.sentences
-        ],
-        absent=[one.part for one in composed.missing],
-    )
-    text = ResponseOutputText(type="output_text", text=output.model_dump_json(), annotations=[])
-    return ResponseOutputMessage(id="local", type="message", role="assistant", status="completed", content=[text])

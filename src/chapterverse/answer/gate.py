@@ -9,7 +9,7 @@ recorded, and a draft of which nothing is left is a refusal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -96,13 +96,21 @@ class Gate:
         limits: Limits = DEFAULT,
         question: str = "",
     ) -> None:
-        self._texts: Mapping[str, str] = {passage.id: passage.text for passage in passages}
-        self._units = {key: units(text, sentences) for key, text in self._texts.items()}
+        self._texts: dict[str, str] = {}
+        self._units: dict[str, list[tuple[int, int]]] = {}
         self._reader, self._sentences, self._limits, self._question = reader, sentences, limits, question
+        self.offer(passages)
         self._room = limits.sentences
         self._referent: str | None = ""
         """What a pronoun of the next sentence stands for; None if the sentence that names it was dropped."""
         self.issues: list[Issue] = []
+
+    def offer(self, passages: Iterable[PassageLike]) -> None:
+        """Sentences to come may rest on these too; a passage that was offered before stays as it is."""
+        for passage in passages:
+            if passage.id not in self._texts:
+                self._texts[passage.id] = passage.text
+                self._units[passage.id] = units(passage.text, self._sentences)
 
     def check_one(self, draft: DraftSentence) -> list[Passed]:
         """What passes of one item of a draft, which may hold more than one sentence."""

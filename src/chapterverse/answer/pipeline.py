@@ -8,19 +8,32 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
-from chapterverse.answer.cite import cite
+from chapterverse.answer.cite import Cited, cite
 from chapterverse.answer.conflicts import Conflict, find_conflicts
-from chapterverse.answer.gate import DEFAULT, PLAIN, Gated, check
+from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
 from chapterverse.answer.prompts import CONFLICT, CONFLICT_SELECTION, NOT_IN_BOOK, NOT_IN_SELECTION, NOTICES
 from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts, points_at_text
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, Quality, Validation, ValidationSettings, validate_retrieval
 from chapterverse.protocols import Reader
-from chapterverse.types import Answer, Document, DraftSentence, Entry, Issue, Passage, Reading, Reason, Status, Support
+from chapterverse.types import (
+    Answer,
+    Document,
+    DraftSentence,
+    Entry,
+    Passage,
+    Reading,
+    Reason,
+    Spoken,
+    Stage,
+    StageName,
+    Status,
+    Support,
+)
 
 T = TypeVar("T")
 
@@ -62,7 +75,10 @@ class Drafter(Protocol):
         reader: Reader,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
         deadline: float,
-    ) -> tuple[Sequence[DraftSentence], Sequence[Passage], dict[str, Any]]: ...
+        say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
+    ) -> tuple[Sequence[Passage], dict[str, Any]]:
+        """Hand each sentence to `say` as it is written; every passage that was offered, and what it took."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -78,9 +94,19 @@ class Mind:
     executor: Executor | None = None
 
 
-async def ask(question: str, mind: Mind, book: Book | None = None, selection: str | None = None) -> Answer:
+Watch = Callable[[Stage | Spoken], None]
+"""Is told what happens on the way to an answer."""
+
+
+async def ask(
+    question: str,
+    mind: Mind,
+    book: Book | None = None,
+    selection: str | None = None,
+    watch: Watch = lambda _: None,
+) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
-    return await _Ask(question, replace(mind, reader=_Once(mind.reader)), book, selection).run()
+    return await _Ask(question, replace(mind, reader=_Once(mind.reader)), book, selection, watch).run()
 
 
 @dataclass
@@ -91,8 +117,14 @@ class _Ask:
     mind: Mind
     book: Book | None
     selection: str | None
+    watch: Watch
     passages: list[Passage] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    cited: Cited = field(default_factory=lambda: Cited((), ()))
+    """What was said so far: all that passed, but for notices that still wait for a first sentence of the book."""
+    documents: dict[str, Document] = field(default_factory=dict)
     quality: Quality = "Poor"
+    answerable: float = 0.0
     timings: dict[str, float] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
 
@@ -105,11 +137,14 @@ class _Ask:
         if not self._may_answer(verdicts):
             return self._refusal("answer_absent" if self.selection is None else "selection_lacks_answer")
         conflicts = await self._timed("conflicts", self._conflicts(verdicts))
-        draft = self._both_sides(conflicts) if conflicts else await self._timed("draft", self._draft(deadline))
-        gated = await self._timed("gate", self._gate(draft))
-        if all(sentence.kind == "notice" for sentence in gated.sentences):
-            return self._refusal("not_supported", gated.issues)
-        return await self._timed("cite", self._cite(gated, conflicts, verdicts))
+        if conflicts:
+            for sentence in self._both_sides(conflicts):
+                await self._say(sentence, self.passages)
+        else:
+            await self._timed("draft", self._draft(deadline))
+        if not self.cited.sentences:
+            return self._refusal("not_supported")
+        return self._written("conflict" if conflicts else None, verdicts)
 
     async def _collect(self) -> Reason | None:
         """What the answer may rest on; without any, why."""
@@ -168,7 +203,9 @@ class _Ask:
         order: tuple[Quality, ...] = ("Good", "Partial", "Poor")
         self.quality = min((verdict.retrieval_quality for verdict in verdicts), key=order.index)
         if asks_for_theme(self.question) or (self.selection is not None and points_at_text(self.question)):
+            self.answerable = 1.0
             return True
+        self.answerable = max(verdict.answerable for verdict in verdicts)
         return any(verdict.answer_present for verdict in verdicts)
 
     async def _conflicts(self, verdicts: Sequence[Validation]) -> list[Conflict]:
@@ -190,13 +227,12 @@ class _Ask:
         quotes = [DraftSentence(one.quote, (one.chunk_id,), one.quote, "quote") for one in statements]
         return [DraftSentence(notice, kind="notice"), *quotes[:4]]
 
-    async def _draft(self, deadline: float) -> Sequence[DraftSentence]:
+    async def _draft(self, deadline: float) -> None:
         search = None if self.selection is not None else self._search
-        sentences, offered, self.usage = await self.mind.draft(
-            self.question, self.passages, reader=self.mind.reader, search=search, deadline=deadline
+        offered, self.usage = await self.mind.draft(
+            self.question, self.passages, reader=self.mind.reader, search=search, deadline=deadline, say=self._say
         )
         self.passages = list(offered)
-        return sentences
 
     async def _search(self, query: str) -> list[Passage]:
         """What the agent's tool brings: judged like everything else, and given ids by the agent."""
@@ -211,41 +247,57 @@ class _Ask:
         relevant = {chunk.chunk_id for chunk in verdict.relevant_chunks if chunk.is_relevant}
         return [passage for passage in passages if passage.id in relevant]
 
-    async def _gate(self, draft: Sequence[DraftSentence]) -> Gated:
-        plain = len(parts(self.question)) == 1 and not (asks_for_theme(self.question) or asks_for_list(self.question))
-        reader, sentences = self.mind.reader, self.mind.sentences
-        limits = PLAIN if plain else DEFAULT
-        return await self._run(partial(check, draft, self.passages, reader, sentences, limits, self.question))
+    async def _say(self, drafted: DraftSentence, offered: Sequence[Passage]) -> None:
+        """Let a sentence out if it passes the gate; a notice waits until there is a sentence that it goes with."""
+        self.passages = list(offered)
+        passed = await self._timed("gate", self._run(partial(self._gated, drafted)))
+        self.passed += passed
+        if passed and any(sentence.kind != "notice" for sentence in self.passed):
+            await self._timed("cite", self._cite())
 
-    async def _cite(self, gated: Gated, conflicts: Sequence[Conflict], verdicts: Sequence[Validation]) -> Answer:
-        documents: dict[str, Document] = {}
+    def _gated(self, drafted: DraftSentence) -> list[Passed]:
+        self.gate.offer(self.passages)
+        return self.gate.check_one(drafted)
+
+    @cached_property
+    def gate(self) -> Gate:
+        plain = len(parts(self.question)) == 1 and not (asks_for_theme(self.question) or asks_for_list(self.question))
+        limits = PLAIN if plain else DEFAULT
+        return Gate(self.passages, self.mind.reader, self.mind.sentences, limits, self.question)
+
+    async def _cite(self) -> None:
+        """Chapter and verse for what has passed by now; the sentences that are new are spoken."""
+        used = {quote.passage for sentence in self.passed for quote in sentence.quotes}
         for passage in self.passages:
-            if passage.entry and self.book and passage.entry.chunk.file_id not in documents:
-                documents[passage.entry.chunk.file_id] = await self.book.document(passage.entry)
-        cited = cite(gated.sentences, self.passages, documents.get)
-        absent = any(s.kind == "notice" and s.text not in NOTICES for s in cited.sentences)
-        status: Status = "conflict" if conflicts else "partial" if absent else "ok"
-        used = {citation.id for citation in cited.citations}
+            if passage.id in used and passage.entry and self.book:
+                self.documents[passage.entry.chunk.file_id] = await self.book.document(passage.entry)
+        spoken = len(self.cited.sentences)
+        self.cited = cite(self.passed, self.passages, self.documents.get)
+        for sentence in self.cited.sentences[spoken:]:
+            self.watch(Spoken(sentence, tuple(self.cited.citations[n] for n in sentence.citations)))
+
+    def _written(self, status: Status | None, verdicts: Sequence[Validation]) -> Answer:
+        sentences, citations = self.cited
+        absent = any(s.kind == "notice" and s.text not in NOTICES for s in sentences)
+        used = {citation.id for citation in citations}
         chances = [
             reading.answerable if verdict.answer_present else reading.relevance
             for verdict in verdicts
             for passage, reading in zip(self.passages, verdict.readings, strict=False)
             if passage.id in used
         ]
-        confidence = max(chances, default=0.0) * min((s.support for s in cited.sentences), default=1.0)
-        lines = [sentence.text for sentence in cited.sentences]
+        confidence = max(chances, default=0.0) * min((s.support for s in sentences), default=1.0)
+        lines = [sentence.text for sentence in sentences]
         text = ("\n" if any("\n" in line for line in lines) else " ").join(lines)
-        answer = self._answer(text, status, None, confidence, gated.issues)
-        return replace(answer, sentences=cited.sentences, citations=cited.citations)
+        answer = self._answer(text, status or ("partial" if absent else "ok"), None, confidence)
+        return replace(answer, sentences=sentences, citations=citations)
 
-    def _refusal(self, reason: Reason, issues: tuple[Issue, ...] = ()) -> Answer:
+    def _refusal(self, reason: Reason) -> Answer:
         text = NOT_IN_BOOK if self.selection is None else NOT_IN_SELECTION
         self.passages = self.passages[:_NEAREST] if reason != "out_of_scope" else []
-        return self._answer(text, "refused", reason, 0.0, issues)
+        return self._answer(text, "refused", reason, 0.0)
 
-    def _answer(
-        self, text: str, status: Status, reason: Reason | None, confidence: float, issues: tuple[Issue, ...]
-    ) -> Answer:
+    def _answer(self, text: str, status: Status, reason: Reason | None, confidence: float) -> Answer:
         return Answer(
             question=self.question,
             text=text,
@@ -257,17 +309,23 @@ class _Ask:
             confidence=round(confidence, 4),
             retrieval_quality=self.quality,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            issues=issues,
+            issues=tuple(self.gate.issues),
             usage=self.usage,
             timings=self.timings,
+            answerable=round(self.answerable, 4),
         )
 
-    async def _timed(self, stage: str, work: Awaitable[T]) -> T:
-        began = time.perf_counter()
+    async def _timed(self, stage: StageName, work: Awaitable[T]) -> T:
+        """Do the work of a stage; what other stages do in the meantime is theirs."""
+        if stage not in self.timings:
+            self.timings[stage] = 0.0
+            self.watch(Stage(stage))
+        began, before = time.perf_counter(), sum(self.timings.values())
         try:
             return await work
         finally:
-            self.timings[stage] = round(time.perf_counter() - began, 6)
+            inner = sum(self.timings.values()) - before
+            self.timings[stage] = round(self.timings[stage] + time.perf_counter() - began - inner, 6)
 
     async def _run(self, work: Callable[[], T]) -> T:
         """Model work goes to a worker thread, so that the event loop never waits for it."""

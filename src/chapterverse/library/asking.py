@@ -171,22 +171,24 @@ def drafter(
         reader: Reader,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
         deadline: float,
-    ) -> tuple[Sequence[DraftSentence], Sequence[Passage], dict[str, Any]]:
+        say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
+    ) -> tuple[Sequence[Passage], dict[str, Any]]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        await asyncio.to_thread(import_module, "chapterverse.answer.agent")  # its SDK takes seconds, the first time
+        await asyncio.to_thread(import_module, "chapterverse.answer.models")  # its SDK takes seconds, the first time
         deadline += loop.time() - began
-        from chapterverse.answer import agent
+        from chapterverse.answer import agent, models
 
-        model = agent.HostedModel(service) if service else agent.LocalModel(reader, sentences, executor)
+        model = models.HostedModel(service) if service else models.LocalModel(reader, sentences, executor)
         drafted = await agent.draft(
             question,
             passages,
             model=model,
             deadline=deadline,
+            say=say,
             settings=agent.AgentSettings(temperature=temperature, max_tokens=max_tokens),
             search=search,
         )
-        return drafted.sentences, drafted.passages, asdict(drafted.usage)
+        return drafted.passages, asdict(drafted.usage)
 
     return draft

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from chapterverse.answer.pipeline import Mind, ask
+from chapterverse.answer.pipeline import Mind, Watch, ask
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
+from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import LOCAL, Generation, GivenContent, IndexedBook, QueryVectors, Shelf, drafter
@@ -21,13 +23,7 @@ from chapterverse.library.parts import open_reader, validation_for, warm_up
 from chapterverse.library.terms import check_question, check_selection, context_of
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
-from chapterverse.types import (
-    Answer,
-    Document,
-    Entry,
-    Filter,
-    IndexRecord,
-)
+from chapterverse.types import Answer, AnswerEvent, Document, Entry, Filter, IndexRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +95,60 @@ class AsyncLibrary(Indexes):
         history: Sequence[Mapping[str, str]] = (),
         generation: Generation = LOCAL,
         access: Access = FROM_ENVIRONMENT,
+        validation: ValidationSettings | None = None,
+        watch: Watch = lambda _: None,
     ) -> Answer:
         """Answer a question from an index, or from a selection alone; what neither says is refused.
 
-        Without a `scope`, the question's own words may name one ("… in Chapter 3").
+        Without a `scope`, the question's own words may name one ("… in Chapter 3"). `validation` says when an answer
+        counts as present; without it, the index's calibration does, or the reader's own. `watch` is told which stage
+        begins, and each sentence as soon as it has passed the gate.
         """
         question = check_question(question)
-        mind = await self._mind(generation)
         if selection is not None:
-            return await ask(question, mind, selection=check_selection(selection))
+            mind = await self._mind(generation, validation)
+            return await ask(question, mind, selection=check_selection(selection), watch=watch)
         record = await self.record(index)
+        mind = await self._mind(generation, validation, record.calibration)
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
             where = await self._within(reader, where, scope or parse_scope(question))
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
             context = context_of(question, history)
             book = IndexedBook(reader, embed, settings, where, self._shelf, self._relevances, context)
-            answer = await ask(question, mind, book)
+            answer = await ask(question, mind, book, watch=watch)
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
+
+    async def stream(self, question: str, **options: Any) -> AsyncGenerator[AnswerEvent]:
+        """Ask, and hear of it as it happens: stages, sentences that have passed the gate, and last the whole answer.
+
+        Takes what `ask` takes, and ends as it ends. Whoever stops listening stops the work.
+        """
+        events: asyncio.Queue[AnswerEvent | None] = asyncio.Queue()
+        asking = asyncio.create_task(self.ask(question, watch=events.put_nowait, **options))
+        asking.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            yield await asking
+        finally:
+            asking.cancel()
+            await asyncio.wait([asking])
 
     async def answer_from(self, question: str, entries: Sequence[Entry], generation: Generation = LOCAL) -> Answer:
         """Answer from passages that were found before, and from nothing else; each is a document of its own."""
         return await ask(check_question(question), await self._mind(generation), GivenContent(entries))
 
-    async def _mind(self, generation: Generation) -> Mind:
+    async def _mind(
+        self,
+        generation: Generation,
+        validation: ValidationSettings | None = None,
+        calibration: Mapping[str, Any] | None = None,
+    ) -> Mind:
         service = resolve(generation.model, auth=generation.auth, options=generation.options)
         draft = drafter(split, self._executor, service, generation.temperature, generation.max_tokens)
-        validation = await asyncio.to_thread(validation_for, self.reader)
+        if validation is None:
+            validation = await asyncio.to_thread(validation_for, self.reader, calibration)
         return Mind(self.reader, split, draft, validation, generation.seconds, self._executor)
 
     async def document(self, file_id: str, index: str | None = None) -> Document:

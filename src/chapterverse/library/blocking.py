@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -16,7 +16,7 @@ from chapterverse.library.indexes import Inspection
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, Document, Entry, IndexRecord
+from chapterverse.types import Answer, AnswerEvent, Document, Entry, IndexRecord
 
 T = TypeVar("T")
 
@@ -122,6 +122,19 @@ class Library:
         """Answer a question from an index, or from a selection alone; see `AsyncLibrary.ask`."""
         return self._loop.run(self._library.ask(question, **options))
 
+    def stream(self, question: str, **options: Any) -> Iterator[AnswerEvent]:
+        """Ask, and hear of it as it happens; see `AsyncLibrary.stream`."""
+        events = self._library.stream(question, **options)
+
+        async def following() -> AnswerEvent | None:
+            return await anext(events, None)
+
+        try:
+            while (event := self._loop.run(following())) is not None:
+                yield event
+        finally:
+            self._loop.run(events.aclose())
+
     def answer_from(self, question: str, entries: Sequence[Entry], **options: Any) -> Answer:
         """Answer from passages that were found before; see `AsyncLibrary.answer_from`."""
         return self._loop.run(self._library.answer_from(question, entries, **options))
@@ -145,6 +158,10 @@ class Library:
     def inspect(self, index: str | None = None) -> Inspection:
         """What an index holds."""
         return self._loop.run(self._library.inspect(index))
+
+    def calibrate(self, calibration: Mapping[str, Any], index: str | None = None) -> IndexRecord:
+        """Store with an index from where an answer counts as present."""
+        return self._loop.run(self._library.calibrate(calibration, index))
 
     def remove(self, index: str) -> IndexRecord:
         """Delete an index."""

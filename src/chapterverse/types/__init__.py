@@ -6,6 +6,7 @@ paragraph, heading or table; a `Chunk` is what is indexed; a `Place` is the chap
 
 from chapterverse.types.answers import (
     Answer,
+    AnswerEvent,
     AnswerSentence,
     AnswerSpan,
     Citation,
@@ -15,6 +16,9 @@ from chapterverse.types.answers import (
     Reading,
     Reason,
     SentenceKind,
+    Spoken,
+    Stage,
+    StageName,
     Status,
     Support,
 )
@@ -48,6 +52,7 @@ from chapterverse.types.index import (
 
 __all__ = [
     "Answer",
+    "AnswerEvent",
     "AnswerSentence",
     "AnswerSpan",
     "Block",
@@ -77,6 +82,9 @@ __all__ = [
     "SourceItem",
     "SourceRecord",
     "SparseVector",
+    "Spoken",
+    "Stage",
+    "StageName",
     "Status",
     "Support",
     "document_from_dict",

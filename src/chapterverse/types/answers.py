@@ -151,3 +151,28 @@ class Answer:
     usage: Mapping[str, Any] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds of each stage."""
+    answerable: float = 0.0
+    """The calibrated probability, of a refusal too, that what was found holds the answer; the threshold is for this.
+    It is 1 where there is no answer to look for: a theme, the meaning of a selection."""
+
+
+StageName = Literal["retrieve", "validate", "conflicts", "draft", "gate", "cite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of the path of a question begins."""
+
+    name: StageName
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A sentence that has passed the gate, as it will stand in the answer, with the citations that it points to."""
+
+    sentence: AnswerSentence
+    citations: tuple[Citation, ...] = ()
+
+
+AnswerEvent = Stage | Spoken | Answer
+"""What happens to a question; the whole answer comes last."""

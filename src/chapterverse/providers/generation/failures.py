@@ -41,6 +41,8 @@ def _failure(error: Exception) -> Failure | None:
         return Failure("it did not answer in time")
     if isinstance(error, openai.APIConnectionError):
         return Failure(str(error.__cause__ or error))
+    if type(error) is openai.APIError:  # in the midst of a stream, after a status that was good
+        return Failure(_said(error))
     if isinstance(error, google.TransportError):
         return Failure(str(error))
     if isinstance(error, google.GoogleAuthError):

@@ -1,0 +1,83 @@
+"""The form that a model answers in, whole and while it is still being written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict
+
+from chapterverse.answer import prompts
+from chapterverse.types import DraftSentence, SentenceKind
+
+_OPENING = re.compile(r'\s*\{\s*"sentences"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder()
+
+
+class DraftedSentence(BaseModel):
+    """A sentence as a model must write it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    citations: list[str]
+    quote: str
+
+
+class DraftOutput(BaseModel):
+    """An answer as a model must write it: no sentences where the passages do not answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sentences: list[DraftedSentence]
+    absent: list[str]
+    """Parts of the question that are not answered, in its own words."""
+
+
+class Arriving:
+    """The sentences of an answer that comes in pieces, each as soon as it is complete.
+
+    An answer that puts something before its sentences yields none: they are to be had when it is whole.
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._at: int | None = None
+
+    def feed(self, piece: str) -> Iterator[DraftedSentence]:
+        self._text += piece
+        if self._at is None:
+            opening = _OPENING.match(self._text)
+            if opening is None:
+                return
+            self._at = opening.end()
+        while True:
+            between = _BETWEEN.match(self._text, self._at)
+            try:
+                value, end = _DECODER.raw_decode(self._text, between.end() if between else self._at)
+                sentence = DraftedSentence.model_validate(value)
+            except ValueError:  # not complete yet, the end of the list, or not of the form
+                return
+            self._at = end
+            yield sentence
+
+
+def as_draft(sentence: DraftedSentence, question: str) -> DraftSentence:
+    """The sentence as the gate takes it."""
+    return DraftSentence(sentence.text, tuple(sentence.citations), sentence.quote, _kind(sentence, question))
+
+
+def absences(output: DraftOutput, question: str, selected: bool) -> list[DraftSentence]:
+    """A notice in fixed words for each part of the question that an answer calls absent."""
+    phrase = prompts.PART_ABSENT_SELECTION if selected else prompts.PART_ABSENT
+    notices = [phrase.format(part=part.strip()) for part in output.absent]
+    # What a model calls a part of the question may be anything; only words of the question are repeated to the user.
+    return [DraftSentence(text, kind="notice") for text in notices if prompts.is_notice(text, question)]
+
+
+def _kind(sentence: DraftedSentence, question: str) -> SentenceKind:
+    if prompts.is_notice(sentence.text, question):
+        return "notice"
+    return "quote" if sentence.quote.split() == sentence.text.split() != [] else "statement"
