@@ -1,4 +1,4 @@
-"""Render: an answer with its sources, as text, Markdown, HTML or JSON."""
+"""Render: an answer with its sources, as text, Markdown, HTML or JSON, or sentence by sentence with footnotes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from chapterverse.answer.cite import describe
 from chapterverse.errors import AstRagValidationError
-from chapterverse.types import Answer, Citation
+from chapterverse.types import Answer, AnswerSentence, Citation
 
 Source = Citation | Mapping[str, Any] | str
 """A citation, one of the contracts' source objects, or just its name."""
@@ -37,6 +37,26 @@ def format_response(response: str | Answer, sources: Sequence[Source] | None = N
         raise AstRagValidationError(f"style is {style!r}; it must be one of {', '.join(_STYLES)}.")
     rows = list(dict.fromkeys(_row(number, source) for number, source in enumerate(sources, 1)))
     return _STYLES[style](text.strip(), rows)
+
+
+def footnoted(answer: Answer) -> str:
+    """An answer with a mark behind each sentence that cites, and the quotes that the marks stand for below it."""
+    befores = (None, *answer.sentences)
+    pieces = [footnote_piece(one, before) for one, before in zip(answer.sentences, befores, strict=False)]
+    return ("".join(pieces) or answer.text) + footnotes(answer.citations)
+
+
+def footnote_piece(sentence: AnswerSentence, before: AnswerSentence | None = None) -> str:
+    """What a sentence adds to a text with footnotes: the gap to the one before it, its words and its marks."""
+    gap = "" if before is None else "\n" if "\n" in before.text + sentence.text else " "
+    marks = "".join(f"[{number + 1}]" for number in sentence.citations)
+    return f"{gap}{sentence.text} {marks}".rstrip()
+
+
+def footnotes(citations: Sequence[Citation]) -> str:
+    """What stands below a text with footnotes; nothing where nothing is cited."""
+    lines = [f"[{number}] {describe(one)}: “{_line(one.quote)}”" for number, one in enumerate(citations, 1)]
+    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def _row(number: int, source: Source) -> _Row:

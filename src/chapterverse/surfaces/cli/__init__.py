@@ -244,6 +244,19 @@ def serve(
 
 
 @app.command()
+def mcp(
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP there, at /mcp, instead of stdin and stdout."),
+    ] = None,
+) -> None:
+    """Offer the books to an assistant through the Model Context Protocol (MCP)."""
+    from chapterverse.surfaces.mcp.run import run
+
+    run(http)
+
+
+@app.command()
 def remove(index: Annotated[str, typer.Argument(help="Which index.")], yes: Yes = False) -> None:
     """Delete an index."""
     from chapterverse.surfaces.cli import shelf
