@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chapterverse.library import AsyncLibrary, Generation
-from chapterverse.library.asking import LOCAL
 
 PATH = "/mcp"
 
@@ -16,24 +17,35 @@ PATH = "/mcp"
 class McpEndpoint:
     """An endpoint that serves while it is `running`. It keeps no sessions: any replica may answer any request."""
 
-    def __init__(self, library: AsyncLibrary, generation: Generation = LOCAL) -> None:
+    def __init__(self, library: AsyncLibrary, generation: Generation) -> None:
         self._library = library
         self._generation = generation
-        self._app: ASGIApp | None = None
+        self._app: asyncio.Future[ASGIApp]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Enter this in the application's lifespan, once the library is warm: by then the SDK has been imported."""
+        """Enter this in the application's lifespan. Requests that come before the SDK is imported wait for it."""
+        self._app = asyncio.get_running_loop().create_future()
+        over = asyncio.Event()
+        serving = asyncio.create_task(self._serve(over))
+        try:
+            yield
+        finally:
+            over.set()
+            await serving
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await asyncio.shield(self._app))(scope, receive, send)
+
+    async def _serve(self, over: asyncio.Event) -> None:
+        await asyncio.to_thread(import_module, "chapterverse.surfaces.mcp.server")  # its SDK takes seconds
         from mcp.server.transport_security import TransportSecuritySettings
 
         from chapterverse.surfaces.mcp.server import create_server
 
         server = create_server(self._library, self._generation)
         ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are the guard's
-        self._app = server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=ours)
+        app = server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=ours)
         async with server.session_manager.run():
-            yield
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert self._app is not None
-        await self._app(scope, receive, send)
+            self._app.set_result(app)
+            await over.wait()
