@@ -312,7 +312,7 @@ class _Ask:
             issues=tuple(self.gate.issues),
             usage=self.usage,
             timings=self.timings,
-            answerable=round(self.answerable, 4),
+            answerable=self.answerable,
         )
 
     async def _timed(self, stage: StageName, work: Awaitable[T]) -> T:
