@@ -1,4 +1,4 @@
-"""What all tests share: the network is closed but for this machine itself."""
+"""What all tests share: the network is closed but for this machine itself, and the contracts' items are proved."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.traceability.outcomes import Outcomes
+
 _connect = socket.socket.connect
 _getaddrinfo = socket.getaddrinfo
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Outcomes(), "traceability")
 
 
 class NetworkBlocked(RuntimeError):

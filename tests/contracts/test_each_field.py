@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +30,7 @@ from chapterverse.contracts import (
 )
 from chapterverse.contracts.requests import AnswerRequest, BuildRequest, Configuration, SearchRequest, parse
 from chapterverse.contracts.responses import answered, searched
+from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library, SearchResult
 from chapterverse.protocols import EmbeddingUsage
 from chapterverse.types import EmbeddingModel, IndexRecord
@@ -192,7 +195,7 @@ SIGNATURES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "expected"), SIGNATURES, ids=lambda given: getattr(given, "__name__", ""))
+@pytest.mark.parametrize(("function", "expected"), SIGNATURES, ids=[given.__name__ for given, _ in SIGNATURES])
 def test_signature(function: Any, expected: dict[str, Any]) -> None:
     """Parameters come first, in the order and with the defaults of the contract; what we add has names only."""
     parameters = list(inspect.signature(function).parameters.values())
@@ -234,3 +237,17 @@ DEFAULTS: dict[str, tuple[Callable[[], Any], Any]] = {
 def test_default(field: str) -> None:
     actual, expected = DEFAULTS[field]
     assert actual() == expected
+
+
+@pytest.mark.parametrize(
+    ("mime_type", "expected"), [("text/plain", "notes.txt"), ("application/pdf", "book.pdf")], ids=["text", "pdf"]
+)
+def test_mime_type(rag: RAG, library: Library, tmp_path: Path, mime_type: str, expected: str) -> None:
+    shutil.copy(sample_book(), tmp_path / "book.pdf")
+    (tmp_path / "notes.txt").write_text("A note about bells.\n")
+    (tmp_path / "more.md").write_text("# More\n\nAnother note.\n")
+    source = {"folderId": str(tmp_path), "includeMimeTypes": [mime_type]}
+    built = rag.buildIndex({"source": source, "index": {"indexName": "by-type"}})
+    shown = rag.inspectIndex({"indexFileId": built["indexFileId"]})
+    library.remove("by-type")
+    assert [(one["fileId"], one["mimeType"]) for one in shown["sources"]] == [(expected, mime_type)]

@@ -187,6 +187,16 @@ def test_trouble_with_cohere(cohere_index: dict[str, Any], status: int, ours: ty
     assert KEY not in repr(caught.value.body)
 
 
+def test_queries_of_a_cohere_index_are_embedded_by_cohere(cohere_index: dict[str, Any]) -> None:
+    library, state = cohere_index["library"], cohere_index["state"]
+    made = library.record().embedding
+    assert (made.provider, made.model, made.dimensions) == ("cohere", "embed-v4.0", 1536)
+    assert state["types"][0] == "search_document"
+    state["types"].clear()
+    library.search("How heavy is the bell?")
+    assert state["types"] == ["search_query"]
+
+
 SCRIPT = """
 from chapterverse.contracts import RAG, retrieve_chunks
 from chapterverse.contracts.shelves import default_shelves

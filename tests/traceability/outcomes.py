@@ -1,0 +1,47 @@
+"""Fails a run of the whole suite in which an item of the traceability table was not proved."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from tests.traceability.table import function_of, proofs
+
+
+class Outcomes:
+    """Keeps how each test ended; with several processes, those that report to this one."""
+
+    def __init__(self) -> None:
+        self._ended: dict[str, list[bool]] = defaultdict(list)
+        self._unproved: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or not report.passed:
+            for name in {report.nodeid, function_of(report.nodeid)}:
+                self._ended[name].append(report.passed)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not _whole(session.config) or session.config.option.collectonly:
+            return
+        self._unproved = [item for item, tests in proofs() if not self._proved(tests)]
+        if self._unproved and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _proved(self, tests: list[str]) -> bool:
+        """One test at least ran, and all that ran passed: long trials are left out of the short run."""
+        ran = [self._ended[test] for test in tests if test in self._ended]
+        return bool(ran) and all(all(passed) for passed in ran)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._unproved:
+            terminalreporter.section("items of docs/traceability.md without a passing test", red=True)
+            for item in self._unproved:
+                terminalreporter.line(item)
+
+
+def _whole(config: pytest.Config) -> bool:
+    """Whether the run leaves nothing out but the long trials, and is not one process of several."""
+    complete = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr in ("", "not full")
+    narrowed = config.option.keyword or config.option.deselect or config.option.ignore or config.option.maxfail
+    return complete and not narrowed and not hasattr(config, "workerinput")
