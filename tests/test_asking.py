@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,18 @@ def test_no_socket_opens(clocks: Library, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(socket.socket, "__init__", refuse)
     assert clocks.ask("Who taught apprentices by handing them a weight?").status == "ok"
+
+
+def test_what_is_not_answered_does_not_load_the_agent(clocks: Library, tmp_path: Path) -> None:
+    clocks.export_index(tmp_path / "clocks.zip", "clocks")
+    code = (
+        "import sys, pathlib; from chapterverse import Library; from chapterverse.settings import Settings;"
+        "here = pathlib.Path(sys.argv[1]); library = Library(Settings(home=here));"
+        "library.import_index(here / 'clocks.zip', 'clocks'); library.search('pendulum');"
+        "print(library.ask('How do I bake a cake?').reason, 'agents' in sys.modules, 'openai' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "out_of_scope False False\n"
 
 
 def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Path, clocks: Library) -> None:

@@ -67,6 +67,10 @@ class Book(Protocol):
 class Drafter(Protocol):
     """The agent: writes a draft from passages, and may search again where it is allowed to."""
 
+    def prepare(self) -> None:
+        """Begin, without waiting for it, what takes long before a first draft."""
+        ...
+
     async def __call__(
         self,
         question: str,
@@ -149,11 +153,13 @@ class _Ask:
     async def _collect(self) -> Reason | None:
         """What the answer may rest on; without any, why."""
         if self.selection is not None:
+            self.mind.draft.prepare()
             self.passages = [Passage("S1", self.selection)]
             return None
         assert self.book is not None
         if (await self.book.about(self.question)).decision == "out_of_scope":
             return "out_of_scope"
+        self.mind.draft.prepare()
         if asks_for_theme(self.question):
             entries = await self.book.chunks(_THEME_PASSAGES)
             self.passages = [_whole(entry, f"S{n}") for n, entry in enumerate(entries, 1)]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any
 
-from chapterverse.answer.pipeline import Drafter, Sentences
+from chapterverse.answer.pipeline import Sentences
 from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.index import lexical
@@ -155,16 +156,37 @@ async def make_profile(
     return builder.build(await embed_queries(probes))
 
 
-def drafter(
-    sentences: Sentences,
-    executor: Executor | None,
-    service: generation.HostedModelService | None = None,
-    temperature: float = 0.0,
-    max_tokens: int = 1024,
-) -> Drafter:
-    """The agent on the local model, or on a hosted one."""
+def load_agent() -> None:
+    """Import the agent with its SDK, which takes seconds the first time."""
+    collecting = gc.isenabled()
+    gc.disable()  # an import makes thousands of objects, and all of them stay
+    try:
+        import_module("chapterverse.answer.models")
+    finally:
+        if collecting:
+            gc.enable()
 
-    async def draft(
+
+class Writer:
+    """The agent on the local model, or on a hosted one. What it needs is loaded while the book is still searched."""
+
+    def __init__(
+        self,
+        sentences: Sentences,
+        executor: Executor,
+        service: generation.HostedModelService | None = None,
+        temperature: float = 0.0,
+        max_tokens: int = 1024,
+    ) -> None:
+        self._sentences, self._executor, self._service = sentences, executor, service
+        self._temperature, self._max_tokens = temperature, max_tokens
+        self._loaded: Future[None] | None = None
+
+    def prepare(self) -> None:
+        self._loaded = self._executor.submit(load_agent)
+
+    async def __call__(
+        self,
         question: str,
         passages: Sequence[Passage],
         *,
@@ -175,20 +197,18 @@ def drafter(
     ) -> tuple[Sequence[Passage], dict[str, Any]]:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        await asyncio.to_thread(import_module, "chapterverse.answer.models")  # its SDK takes seconds, the first time
-        deadline += loop.time() - began
+        await asyncio.wrap_future(self._loaded or self._executor.submit(load_agent))
         from chapterverse.answer import agent, models
 
-        model = models.HostedModel(service) if service else models.LocalModel(reader, sentences, executor)
+        service, sentences = self._service, self._sentences
+        model = models.HostedModel(service) if service else models.LocalModel(reader, sentences, self._executor)
         drafted = await agent.draft(
             question,
             passages,
             model=model,
-            deadline=deadline,
+            deadline=deadline + loop.time() - began,
             say=say,
-            settings=agent.AgentSettings(temperature=temperature, max_tokens=max_tokens),
+            settings=agent.AgentSettings(temperature=self._temperature, max_tokens=self._max_tokens),
             search=search,
         )
         return drafted.passages, asdict(drafted.usage)
-
-    return draft

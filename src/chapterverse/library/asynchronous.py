@@ -16,10 +16,19 @@ from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolv
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
 from chapterverse.ingest.sentences import split
-from chapterverse.library.asking import LOCAL, Generation, GivenContent, IndexedBook, QueryVectors, Shelf, drafter
+from chapterverse.library.asking import (
+    LOCAL,
+    Generation,
+    GivenContent,
+    IndexedBook,
+    QueryVectors,
+    Shelf,
+    Writer,
+    load_agent,
+)
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
-from chapterverse.library.parts import open_reader, validation_for, warm_up
+from chapterverse.library.parts import open_reader, validation_for
 from chapterverse.library.terms import check_question, check_selection, context_of
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
@@ -146,10 +155,10 @@ class AsyncLibrary(Indexes):
         calibration: Mapping[str, Any] | None = None,
     ) -> Mind:
         service = resolve(generation.model, auth=generation.auth, options=generation.options)
-        draft = drafter(split, self._executor, service, generation.temperature, generation.max_tokens)
+        writer = Writer(split, self._executor, service, generation.temperature, generation.max_tokens)
         if validation is None:
             validation = await asyncio.to_thread(validation_for, self.reader, calibration)
-        return Mind(self.reader, split, draft, validation, generation.seconds, self._executor)
+        return Mind(self.reader, split, writer, validation, generation.seconds, self._executor)
 
     async def document(self, file_id: str, index: str | None = None) -> Document:
         """A whole document, as the index holds it."""
@@ -159,7 +168,8 @@ class AsyncLibrary(Indexes):
 
     async def warm_up(self) -> None:
         """Load what the first question would otherwise wait for."""
-        await asyncio.to_thread(warm_up, self.reader)
+        await asyncio.to_thread(load_agent)
+        await asyncio.to_thread(self.reader.read, "Is it ready?", ["It is ready."])
 
     async def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
         """The embeddings of chunks, by their ids."""

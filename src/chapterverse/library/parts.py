@@ -48,11 +48,3 @@ def reader_name(reader: Reader) -> str:
     from chapterverse.reading import reader as shipped
 
     return reader.fingerprint if isinstance(reader, shipped.Reader) else type(reader).__qualname__
-
-
-def warm_up(reader: Reader) -> None:
-    """Import the agent's SDK and load the reader, which take seconds."""
-    import chapterverse.answer.models
-
-    assert chapterverse.answer.models
-    reader.read("Is it ready?", ["It is ready."])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
-from chapterverse.contracts.ask import answered
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
@@ -39,6 +38,8 @@ def run(
             )
             receipt.save(save, made)
     if as_json:
+        from chapterverse.contracts.ask import answered  # all the contracts come with it
+
         print_json(answered(answer, ""))
     else:
         _print(answer, explain)
