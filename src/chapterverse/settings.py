@@ -1,23 +1,99 @@
-"""What a user may set once and for all, by environment variable. Values only: nothing is opened or built here."""
+"""What a user may set once and for all, by environment variable. Values only: nothing is opened or built here.
+
+`docs/settings.md` is made from this.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+_ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
+_SHORTEST_KEY = 16
+
+
+def _listed(given: Any) -> Any:
+    """A list as an environment variable has it: with commas."""
+    return tuple(part for one in given.split(",") if (part := one.strip())) if isinstance(given, str) else given
+
+
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+
+
+_FROM_ENVIRONMENT = SettingsConfigDict(
+    env_prefix="CHAPTERVERSE_",
+    frozen=True,
+    extra="ignore",
+    populate_by_name=True,
+    hide_input_in_errors=True,  # there are keys among them
+    use_attribute_docstrings=True,
+)
 
 
 class Settings(BaseSettings):
     """Read from `CHAPTERVERSE_…`, and from Qdrant's own names where it has them."""
 
-    model_config = SettingsConfigDict(env_prefix="CHAPTERVERSE_", frozen=True, extra="ignore")
+    model_config = _FROM_ENVIRONMENT
 
     home: Path | None = None
-    """Where embedded indexes are kept; None is the user's data folder."""
+    """Where embedded indexes are kept; without it, the user's data folder."""
     index: str | None = None
     """The index to ask when none is named."""
     embedding: str = "local"
     """What new indexes are embedded with, as `provider` or `provider:model`."""
     qdrant_url: str | None = Field(default=None, validation_alias="QDRANT_URL")
+    """The Qdrant server that keeps the indexes; without it, they are embedded in the process."""
     qdrant_api_key: SecretStr | None = Field(default=None, validation_alias="QDRANT_API_KEY")
+    """The Qdrant server's key."""
+
+
+class ServiceSettings(BaseSettings):
+    """What `chapterverse serve` goes by; each is also an option of the command."""
+
+    model_config = _FROM_ENVIRONMENT
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Any but this machine's own needs an API key."""
+    port: int = Field(default=8080, ge=0, le=65535)
+    """Port to listen on."""
+    workers: int = Field(default=1, ge=1)
+    """Processes that answer. More than one needs indexes on a Qdrant server."""
+    api_key: SecretStr | None = None
+    """What clients must send as `Authorization: Bearer …`; at least 16 characters."""
+    unprotected: bool = False
+    """Listen on other addresses without an API key: only where something in front of the service asks who is there."""
+    read_only: bool = False
+    """Questions only: nothing can be built, synced, sent in or deleted over HTTP."""
+    hosts: Listed = ()
+    """Names that the service is reached by, beside this machine's own; `*` stands for any."""
+    origins: Listed = ()
+    """Web sites whose pages may use the service, such as `https://reader.example`; `*` stands for any."""
+    roots: Listed = ()
+    """Folders, web addresses and `gdrive:<id>` that indexes may be built from over HTTP; nothing else may be read."""
+    model: str = "local"
+    """Who writes the answers: `local`, or `provider:model`."""
+    deadline: float = Field(default=5.0, gt=0)
+    """Seconds that an answer or a search may take."""
+    max_body: int = Field(default=1_000_000, ge=1)
+    """Bytes that a request may have."""
+    max_upload: int = Field(default=100_000_000, ge=1)
+    """Bytes that a book may have that is sent in."""
+
+    @field_validator("api_key")
+    @classmethod
+    def _long_enough(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and len(key.get_secret_value()) < _SHORTEST_KEY:
+            raise ValueError(f"it needs at least {_SHORTEST_KEY} characters")
+        return key
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is none: give scheme and host, as in https://reader.example")
+        return origins

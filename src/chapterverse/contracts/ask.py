@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from chapterverse.answer.cite import sources
-from chapterverse.types import Answer, Citation, Passage, Place
+from chapterverse.types import Answer, Citation, Passage, Place, Spoken
 
 Body = dict[str, Any]
 
@@ -64,6 +64,16 @@ def answered(answer: Answer, request_id: str) -> Body:
         "retrieval_quality": answer.retrieval_quality,
         "timestamp": answer.timestamp,
         "request_id": request_id,
+    }
+
+
+def spoken(said: Spoken) -> Body:
+    """A sentence of an answer that is still being given, with its citations as the whole answer will have them."""
+    numbered = zip(said.sentence.citations, said.citations, strict=True)
+    return {
+        "text": said.sentence.text,
+        "kind": said.sentence.kind,
+        "citations": [_citation(number + 1, citation) for number, citation in numbered],
     }
 
 

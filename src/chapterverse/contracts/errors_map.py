@@ -30,6 +30,7 @@ REASON: dict[tuple[type[AstRagError], str], int] = {
     (AstRagIndexError, "locked"): 409,
     (AstRagIndexError, "exists"): 409,
     (AstRagIndexError, "empty"): 409,
+    (AstRagRetrievalError, "deadline"): 504,
     (AstRagGroundingError, "deadline"): 504,
 }
 """By `details["reason"]`."""

@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
-import uuid
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
 from chapterverse import __version__
-from chapterverse.library import AsyncLibrary
-from chapterverse.surfaces.http import asking, errors, indexes, status
+from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.settings import ServiceSettings
+from chapterverse.surfaces.http import asking, books, errors, indexes, page, policy, status, uploads
+from chapterverse.surfaces.http.envelope import REQUEST_ID, Envelope
+from chapterverse.surfaces.http.guard import BodyLimit, Guard
+from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
+from chapterverse.surfaces.http.metrics import Metrics
+
+_ROUTERS = (asking.router, books.router, indexes.router, page.router, status.router, uploads.router)
 
 
-def create_app(library: AsyncLibrary) -> FastAPI:
+def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) -> FastAPI:
     """The application; it closes the library when it ends."""
+    service = service or ServiceSettings()
+    assistants = McpEndpoint(library, Generation(model=service.model, seconds=service.deadline))
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await library.share()
-        await library.warm_up()
-        yield
+        app.state.warm = asyncio.create_task(library.warm_up())
+        async with assistants.running():
+            yield
+        await asyncio.wait([app.state.warm])
         await library.close()
 
-    app = FastAPI(title="Chapterverse", version=__version__, lifespan=lifespan)
+    # Its own pages about the API load scripts from elsewhere; /openapi.json tells the same.
+    app = FastAPI(title="Chapterverse", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.library = library
+    app.state.service = service
+    app.state.configuration = policy.configuration(service)
+    app.state.metrics = Metrics()
     errors.add_handlers(app)
-
-    @app.middleware("http")
-    async def name_request(request: Request, call_next: Any) -> Any:
-        request.state.id = uuid.uuid4().hex
-        response = await call_next(request)
-        response.headers["X-Request-Id"] = request.state.id
-        return response
-
-    for router in (asking.router, indexes.router, status.router):
+    for router in _ROUTERS:
         app.include_router(router)
+    app.router.routes.append(Route(PATH, assistants, include_in_schema=False))
+    _add_layers(app, service)
     return app
+
+
+def _add_layers(app: FastAPI, service: ServiceSettings) -> None:
+    """What a request passes before it reaches a router; the last to be added comes first."""
+    app.add_middleware(BodyLimit, service=service)
+    app.add_middleware(Guard, service=service)
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=service.origins,
+        allow_methods=("GET", "POST", "DELETE"),
+        allow_headers=("Authorization", "Content-Type", REQUEST_ID),
+        expose_headers=(REQUEST_ID, "Retry-After"),
+    )
+    app.add_middleware(Envelope, metrics=app.state.metrics)

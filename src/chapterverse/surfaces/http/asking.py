@@ -1,37 +1,103 @@
-"""`POST /ask`: a question and its answer."""
+"""`POST /ask`, `/search` and `/answer`: questions, and what the books have to say to them."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Any, TypeVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope
-from chapterverse.contracts.ask import AskRequest, answered
-from chapterverse.surfaces.http.dependencies import RequestId, TheLibrary
-from chapterverse.types import Filter
+from chapterverse.contracts import operations
+from chapterverse.contracts.ask import AskRequest, answered, spoken
+from chapterverse.contracts.requests import AnswerRequest, SearchRequest
+from chapterverse.errors import AstRagRetrievalError, GenerationError
+from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.settings import ServiceSettings
+from chapterverse.surfaces.http import policy
+from chapterverse.surfaces.http.dependencies import (
+    WARM,
+    RequestId,
+    TheConfiguration,
+    TheLibrary,
+    TheMetrics,
+    TheService,
+)
+from chapterverse.surfaces.http.events import Event, EventStream, wants_events, while_connected
+from chapterverse.surfaces.http.examples import ASK
+from chapterverse.surfaces.http.metrics import Metrics
+from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
-router = APIRouter(tags=["asking"])
+router = APIRouter(tags=["asking"], dependencies=[WARM])
+
+T = TypeVar("T")
+Body = dict[str, Any]
 
 
-@router.post("/ask")
-async def ask(body: AskRequest, library: TheLibrary, request_id: RequestId) -> dict[str, Any]:
-    """Answer a question from the book, or from the selected text alone."""
-    scope = QueryScope(body.scope.type, body.scope.identifier, "") if body.scope else None  # type: ignore[arg-type]
+@router.post("/ask", response_model=None, responses=ASK)
+async def ask(
+    body: AskRequest,
+    request: Request,
+    library: TheLibrary,
+    service: TheService,
+    metrics: TheMetrics,
+    request_id: RequestId,
+) -> Body | Response:
+    """Answer a question from the book, or from the selected text alone.
+
+    With `Accept: text/event-stream` the answer is told as it comes: `stage`, each `sentence` once it has passed the
+    gate, and last the `answer`, or an `error`.
+    """
+    options = await _options(body, library, service)
+    if wants_events(request):
+        events = library.stream(body.question, **options)
+        return EventStream(request, _told(events, service.deadline, metrics, request_id))
+    work = _in_time(library.ask(body.question, **options), service.deadline, _late_answer())
+    answer = await while_connected(request, work)
+    metrics.answered(answer.status, answer.reason)
+    return answered(answer, request_id)
+
+
+@router.post("/search")
+async def search(
+    body: SearchRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
+) -> Body:
+    """The chunks of an index that bear on a query, best first."""
+    policy.check_query(body)
+    late = AstRagRetrievalError(
+        "The search did not end before the deadline. Try again later.", details={"reason": "deadline"}
+    )
+    work = _in_time(operations.search(library, body, configuration), service.deadline, late)
+    return await while_connected(request, work)
+
+
+@router.post("/answer")
+async def answer(
+    body: AnswerRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
+) -> Body:
+    """An answer with its citations; or that there is too little context for one."""
+    policy.check_answer(body, service, library)
+    work = _in_time(operations.answer(library, body, configuration), service.deadline, _late_answer())
+    return await while_connected(request, work)
+
+
+async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSettings) -> Body:
+    """What the library is asked with."""
     settings = None
     if body.top_k is not None:
         record = await library.record(body.index)
         settings = Retrieval(**{**record.retrieval_defaults, "top_k": body.top_k})
-    answer = await library.ask(
-        body.question,
-        selection=body.selected_text,
-        index=body.index,
-        where=_filter(body),
-        scope=scope,
-        settings=settings,
-    )
-    return answered(answer, request_id)
+    return {
+        "selection": body.selected_text,
+        "index": body.index,
+        "where": _filter(body),
+        "scope": QueryScope(body.scope.type, body.scope.identifier, "") if body.scope else None,  # type: ignore[arg-type]
+        "settings": settings,
+        "generation": Generation(model=service.model, seconds=service.deadline),
+    }
 
 
 def _filter(body: AskRequest) -> Filter | None:
@@ -44,4 +110,51 @@ def _filter(body: AskRequest) -> Filter | None:
         sections=(given.section,) if given.section else None,
         file_ids=tuple(given.file_ids) if given.file_ids is not None else None,
         read_until=given.read_until,
+    )
+
+
+async def _told(
+    events: AsyncGenerator[AnswerEvent], seconds: float, metrics: Metrics, request_id: str
+) -> AsyncGenerator[Event]:
+    """The events of an answer as the client gets them."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    async with aclosing(events):
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise _late_answer() from None
+            if isinstance(event, Answer):
+                metrics.answered(event.status, event.reason)
+            yield _as_event(event, request_id)
+
+
+def _as_event(event: AnswerEvent, request_id: str) -> Event:
+    match event:
+        case Stage():
+            return Event("stage", {"stage": event.name})
+        case Spoken():
+            return Event("sentence", spoken(event))
+        case Answer():
+            return Event("answer", answered(event, request_id))
+
+
+async def _in_time(work: Coroutine[Any, Any, T], seconds: float, late: Exception) -> T:
+    """The result of work that may take so long and no longer."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await work
+    except TimeoutError:
+        if limit.expired():
+            raise late from None
+        raise
+
+
+def _late_answer() -> GenerationError:
+    return GenerationError(
+        "There was no answer before the deadline. Try again, or ask whoever runs the service to allow more time.",
+        details={"reason": "deadline"},
     )

@@ -1,17 +1,40 @@
-"""Every error has one shape: `{error, detail, request_id}`."""
+"""Every error has one shape: `{error, detail, request_id}`; never a stack trace, a key or a path."""
 
 from __future__ import annotations
+
+import logging
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, SEARCH_FAILED
 from chapterverse.contracts.errors_map import http_status
 from chapterverse.errors import AstRagError, AstRagRetrievalError, AstRagValidationError
 
-_UNAVAILABLE = 503
+_INVALID, _SURPRISE, _UNAVAILABLE = 400, 500, 503
+_RETRY_AFTER = 1
+_NAMES = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    413: "TooLarge",
+    421: "MisdirectedRequest",
+    499: "ClientLeft",
+    500: "InternalError",
+}
+"""What errors are called that the library does not know of."""
+_FOLDERS = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:\\|~?/)(?:[^\s/\\'\"`:*?<>|]+[/\\])+")
+"""The folders before a file's name, on any system; not those of a web address."""
+
+log = logging.getLogger("chapterverse.http")
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -19,23 +42,41 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(AstRagError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
     app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_exception_handler(Exception, _on_surprise)
 
 
-def _error(request: Request, status: int, error: str, detail: str) -> JSONResponse:
-    """One shape for every error; never a stack trace, a key or a path."""
-    body = {"error": error, "detail": detail, "request_id": getattr(request.state, "id", "")}
-    return JSONResponse(body, status_code=status)
+def error_response(
+    scope: Scope, status: int, detail: str, *, error: str | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """An error in the one shape, for whoever answers a request."""
+    body = {
+        "error": error or _NAMES.get(status, "HTTPException"),
+        "detail": _FOLDERS.sub("", detail),
+        "request_id": scope.get("state", {}).get("id", ""),
+    }
+    return JSONResponse(body, status_code=status, headers=headers)
+
+
+def response_to(scope: Scope, error: Exception) -> JSONResponse:
+    """The response to anything that was raised; what nobody foresaw is logged, and tells nothing."""
+    if not isinstance(error, AstRagError):
+        log.error("Request %s failed", scope.get("state", {}).get("id", ""), exc_info=error)
+        detail = "Something went wrong here. Please try again later."
+        return error_response(scope, _SURPRISE, detail)
+    status = http_status(error)
+    detail = SEARCH_FAILED if status == _UNAVAILABLE and isinstance(error, AstRagRetrievalError) else error.message
+    headers = {"Retry-After": _seconds(error.details.get("retry_after"))} if error.retryable else None
+    if status >= _SURPRISE:
+        log.warning("Request %s: %s: %s", scope.get("state", {}).get("id", ""), type(error).__name__, error.message)
+    return error_response(scope, status, detail, error=type(error).__name__, headers=headers)
+
+
+def _seconds(given: Any) -> str:
+    """As the header has it: whole, and at least one."""
+    return str(max(_RETRY_AFTER, math.ceil(given)) if isinstance(given, int | float) else _RETRY_AFTER)
 
 
 async def _on_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, AstRagError)
-    status = http_status(error)
-    detail = SEARCH_FAILED if status == _UNAVAILABLE and isinstance(error, AstRagRetrievalError) else error.message
-    response = _error(request, status, type(error).__name__, detail)
-    if error.retryable:
-        response.headers["Retry-After"] = str(error.details.get("retry_after", 1))
-    return response
+    return response_to(request.scope, error)
 
 
 async def _on_bad_request(request: Request, error: Exception) -> JSONResponse:
@@ -43,14 +84,12 @@ async def _on_bad_request(request: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"] if part != "body")
     if field == "question" and first["type"] == "missing":
-        return _error(request, 400, AstRagValidationError.__name__, EMPTY_QUESTION)
-    return _error(request, 400, AstRagValidationError.__name__, f"{field or 'The body'}: {first['msg']}.")
+        detail = EMPTY_QUESTION
+    else:
+        detail = f"{field or 'The body'}: {first['msg'].removeprefix('Value error, ')}."
+    return error_response(request.scope, _INVALID, detail, error=AstRagValidationError.__name__)
 
 
 async def _on_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return _error(request, error.status_code, "HTTPException", str(error.detail))
-
-
-async def _on_surprise(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - it must not leak
-    return _error(request, 500, "InternalError", "Something went wrong here. Please try again later.")
+    return error_response(request.scope, error.status_code, str(error.detail), headers=error.headers)

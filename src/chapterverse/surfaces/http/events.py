@@ -1,0 +1,92 @@
+"""Server-sent events: what is told while the work is still going on. The last event is the result, or the error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, NamedTuple, TypeVar
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from chapterverse.surfaces.http.errors import response_to
+
+MEDIA_TYPE = "text/event-stream"
+_CLIENT_LEFT = 499
+
+T = TypeVar("T")
+Body = dict[str, Any]
+Report = Callable[[Body], None]
+
+
+class Event(NamedTuple):
+    name: str
+    data: Body
+
+
+def wants_events(request: Request) -> bool:
+    """Whether the client has asked to be told as it goes."""
+    return MEDIA_TYPE in request.headers.get("accept", "")
+
+
+class EventStream(StreamingResponse):
+    """Events as they come; an error is the last of them, with the very body that it would have had by itself."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, request: Request, events: AsyncGenerator[Event, None]) -> None:
+        super().__init__(_written(request, events), headers={"X-Accel-Buffering": "no"})
+
+
+async def _written(request: Request, events: AsyncGenerator[Event, None]) -> AsyncIterator[bytes]:
+    async with aclosing(events):
+        try:
+            async for event in events:
+                yield _line(event.name, json.dumps(event.data, ensure_ascii=False))
+        except Exception as error:
+            yield _line("error", bytes(response_to(request.scope, error).body).decode())
+
+
+def _line(name: str, data: str) -> bytes:
+    return f"event: {name}\ndata: {data}\n\n".encode()
+
+
+async def with_progress(
+    work: Callable[[Report], Coroutine[Any, Any, Body]], last: str = "result"
+) -> AsyncGenerator[Event, None]:
+    """`progress` for everything that the work reports, then its result; it is cancelled when nobody listens."""
+    news: asyncio.Queue[Body | None] = asyncio.Queue()
+    task = asyncio.create_task(work(news.put_nowait))
+    task.add_done_callback(lambda _: news.put_nowait(None))
+    try:
+        while (latest := await news.get()) is not None:
+            yield Event("progress", latest)
+        yield Event(last, task.result())
+    finally:
+        await _stop(task)
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that is cancelled when the client goes away."""
+    task, gone = asyncio.create_task(work), asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise HTTPException(_CLIENT_LEFT, "The client went away.")
+        return task.result()
+    finally:
+        await _stop(task, gone)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _stop(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,3 @@
+from typing import Any
+
+ASK: dict[int | str, dict[str, Any]] = {}
