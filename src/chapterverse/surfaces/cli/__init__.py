@@ -232,6 +232,49 @@ def verify(
     raise typer.Exit(asking.verify(receipt, book=book, as_json=json))
 
 
+@app.command("eval")
+def evaluate(
+    questions: Annotated[str, typer.Argument(help="A file of questions, a JSON object per line; `sample` has some.")],
+    index: Index = None,
+    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    json: Annotated[Path | None, typer.Option(help="Keep the run in this file, for --against.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report: curves, and every wrong case.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Compare with a run that --json has kept.")] = None,
+    make: Annotated[bool, typer.Option("--make", help="Draft questions from the index into the file instead.")] = False,
+    count: Annotated[int, typer.Option(help="How many questions --make drafts.")] = 60,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how good the answers are: right, supported, rightly refused; or draft questions for that."""
+    from chapterverse.surfaces.cli import evaluating
+
+    if make and (json or html or against):
+        raise AstRagValidationError(
+            "--make drafts questions and measures nothing: leave out --json, --html and --against."
+        )
+    if make:
+        raise typer.Exit(evaluating.make(questions, index=index, count=count))
+    raise typer.Exit(
+        evaluating.evaluate(questions, index=index, model=model, json=json, html=html, against=against, quiet=quiet)
+    )
+
+
+@app.command()
+def calibrate(
+    questions: Annotated[str | None, typer.Argument(help="A file of questions about the books of the index.")] = None,
+    index: Index = None,
+    target: Annotated[float, typer.Option(help="The share of answers that may be wrong.")] = 0.01,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be stored.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Go back to the reader's own calibration.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Choose when an index answers rather than refuses, and store that with it."""
+    from chapterverse.surfaces.cli import evaluating
+
+    raise typer.Exit(
+        evaluating.calibrate(questions, index=index, target=target, dry_run=dry_run, reset=reset, quiet=quiet)
+    )
+
+
 @app.command()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",

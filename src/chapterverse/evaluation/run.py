@@ -1,0 +1,259 @@
+"""Running a question set: every question is asked as a user would ask it, and what came of it is kept as plain data."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from chapterverse.answer.cite import describe
+from chapterverse.answer.evidence import find
+from chapterverse.answer.retrieve import Retrieval
+from chapterverse.answer.validate import ValidationSettings
+from chapterverse.errors import AstRagError, AstRagValidationError
+from chapterverse.evaluation.questions import Question
+from chapterverse.evaluation.support import Lookup, Verdict, check
+from chapterverse.library import Generation, Library
+from chapterverse.library.parts import reader_name, validation_for
+from chapterverse.types import Answer, Document, Reason, SentenceKind, Status
+
+SCHEMA = 1
+DEPTH = 10
+"""How many passages of a ranking count."""
+PATIENCE = 60.0
+"""Seconds that an answer may take while it is measured: what is slow shall be seen to be slow, not cut off."""
+BOLD = ValidationSettings(answer_threshold=0.0)
+"""Answers whatever it can: what a lower threshold would have said."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Span(_Record):
+    """Characters of a document, or of the selection where there is no file."""
+
+    file_id: str | None
+    start: int
+    end: int
+
+    def meets(self, other: Span) -> bool:
+        """Whether half of the shorter one lies in the other."""
+        shared = min(self.end, other.end) - max(self.start, other.start)
+        return self.file_id == other.file_id and 2 * shared >= min(self.end - self.start, other.end - other.start) > 0
+
+
+class Quoted(Span):
+    """A citation."""
+
+    quote: str
+    place: str
+
+
+class Said(_Record):
+    """A sentence of an answer, with the numbers of its citations, and what the independent check says of it."""
+
+    text: str
+    kind: SentenceKind
+    citations: list[int]
+    verdict: Verdict
+
+
+class Outcome(_Record):
+    """What was answered, and what that took."""
+
+    status: Status
+    reason: Reason | None
+    text: str
+    confidence: float
+    answerable: float
+    sentences: list[Said]
+    citations: list[Quoted]
+    passages: list[str]
+    """What was offered; of a refusal, the nearest passages."""
+    seconds: float
+    stages: dict[str, float]
+    tokens: int
+    """Of embedding and generation, where somebody counts them."""
+    dollars: float | None
+
+    @property
+    def refused(self) -> bool:
+        return self.status in ("refused", "needs_clarification")
+
+
+class Case(_Record):
+    """One question: what should have been, and what was."""
+
+    question: Question
+    gold: list[Span]
+    """Where the answer stands; a question's quotes that are not in the book have no place."""
+    rank: int | None
+    """Of the first passage that search finds at one of those places."""
+    outcome: Outcome | None
+    error: str = ""
+    """Why there is no outcome."""
+    bolder: Outcome | None = None
+    """What would have been answered without a threshold, where the threshold refused."""
+
+
+class Run(_Record):
+    """Everything that came of a question set, and of what it was made."""
+
+    schema_version: int = SCHEMA
+    about: dict[str, Any]
+    threshold: float
+    """The probability from which the index was answered from."""
+    cases: list[Case]
+
+
+def run(
+    library: Library,
+    questions: Sequence[Question],
+    index: str | None = None,
+    model: str = "local",
+    *,
+    curve: bool = True,
+    progress: Callable[[Question], None] | None = None,
+) -> Run:
+    """Ask every question, one after the other. With `curve`, what the threshold refuses is asked again without it."""
+    runner = _Runner(library, index, Generation(model=model, seconds=PATIENCE), curve)
+    cases = []
+    for question in questions:
+        cases.append(runner.case(question))
+        if progress is not None:
+            progress(question)
+    record = library.record(index)
+    threshold = validation_for(library.reader, record.calibration).answer_threshold
+    return Run(about=_about(library, index, model), threshold=threshold, cases=cases)
+
+
+class _Runner:
+    def __init__(self, library: Library, index: str | None, generation: Generation, curve: bool) -> None:
+        self._library, self._index, self._generation, self._curve = library, index, generation, curve
+        inspection = library.inspect(index)
+        self._settings = Retrieval(**{**inspection.record.retrieval_defaults, "top_k": DEPTH})
+        self._files = [source.file_id for source in inspection.sources]
+        self._document: Lookup = cache(lambda file_id: library.document(file_id, index))
+
+    def case(self, question: Question) -> Case:
+        gold = list(self._places(question))
+        rank = self._rank(question, gold) if gold and question.selection is None else None
+        try:
+            outcome = self._ask(question)
+            bold = self._curve and outcome.reason == "answer_absent"
+            bolder = self._ask(question, validation=BOLD) if bold else None
+        except AstRagError as error:
+            return Case(question=question, gold=gold, rank=rank, outcome=None, error=error.message)
+        return Case(question=question, gold=gold, rank=rank, outcome=outcome, bolder=bolder)
+
+    def _ask(self, question: Question, **options: Any) -> Outcome:
+        began = time.perf_counter()
+        answer = self._library.ask(
+            question.question,
+            selection=question.selection,
+            index=self._index,
+            generation=self._generation,
+            **options,
+        )
+        return outcome(answer, time.perf_counter() - began, self._document, question.selection)
+
+    def _places(self, question: Question) -> Iterable[Span]:
+        """Where a question's quotes stand in the books; without quotes, its sections."""
+        if question.selection is not None:
+            yield from _found(question.quotes, None, question.selection)
+            return
+        for file_id in self._files if question.has_answer else ():
+            document = self._document(file_id)
+            if question.quotes:
+                yield from _found(question.quotes, file_id, document.text)
+            else:
+                yield from _sections(question.section, document)
+
+    def _rank(self, question: Question, gold: Sequence[Span]) -> int | None:
+        found = self._library.search(question.question, index=self._index, settings=self._settings).found
+        chunks = (one.entry.chunk for one in found)
+        spans = (Span(file_id=chunk.file_id, start=chunk.start, end=chunk.end) for chunk in chunks)
+        return next((n for n, span in enumerate(spans, 1) if any(span.meets(one) for one in gold)), None)
+
+
+def _found(quotes: Sequence[str], file_id: str | None, text: str) -> Iterable[Span]:
+    for quote in quotes:
+        for start, end in list(find(quote, text))[:1]:
+            yield Span(file_id=file_id, start=start, end=end)
+
+
+def _sections(names: Sequence[str], document: Document) -> Iterable[Span]:
+    for name in names:
+        blocks = [block for block in document.blocks if name in block.headings]
+        if blocks:
+            yield Span(file_id=document.file_id, start=blocks[0].start, end=blocks[-1].end)
+
+
+def outcome(answer: Answer, seconds: float, lookup: Lookup, selection: str | None = None) -> Outcome:
+    """An answer as plain data, every sentence of it checked."""
+    verdicts = check(answer, lookup, selection)
+    embedding, generation = (answer.usage.get(part, {}) for part in ("embedding", "generation"))
+    return Outcome(
+        status=answer.status,
+        reason=answer.reason,
+        text=answer.text,
+        confidence=answer.confidence,
+        answerable=answer.answerable,
+        sentences=[
+            Said(text=said.text, kind=said.kind, citations=list(said.citations), verdict=verdict)
+            for said, verdict in zip(answer.sentences, verdicts, strict=True)
+        ]
+        if answer.sentences
+        else [Said(text=answer.text, kind="notice", citations=[], verdict=verdicts[0])],
+        citations=[
+            Quoted(file_id=one.file_id, start=one.start, end=one.end, quote=one.quote, place=describe(one))
+            for one in answer.citations
+        ],
+        passages=[passage.text for passage in answer.passages],
+        seconds=seconds,
+        stages=dict(answer.timings),
+        tokens=sum(value for part in (embedding, generation) for name, value in part.items() if "tokens" in name),
+        dollars=embedding.get("cost", 0.0) if not generation.get("input_tokens") else None,
+    )
+
+
+def _about(library: Library, index: str | None, model: str) -> dict[str, Any]:
+    record = library.record(index)
+    return {
+        "index": record.id,
+        "name": record.name,
+        "files": len(library.inspect(index).sources),
+        "embedding": f"{record.embedding.provider}:{record.embedding.model}",
+        "model": model,
+        "reader": reader_name(library.reader),
+        "calibrated": bool(record.calibration),
+        "chapterverse": version("chapterverse"),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def save(path: Path, measured: Run) -> None:
+    """Write a run as JSON."""
+    path.write_text(measured.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Run:
+    """Read a run; raises `AstRagValidationError` if the file is none."""
+    try:
+        return Run.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AstRagValidationError(f"The run in {path} cannot be read: {error}.", cause=error) from error
+    except ValidationError as error:
+        field = ".".join(str(part) for part in error.errors()[0]["loc"])
+        message = f"{path} is not a run that `chapterverse eval --json` of this version has written (see {field})."
+        raise AstRagValidationError(message, cause=error) from error

@@ -1,0 +1,182 @@
+"""`chapterverse eval` and `calibrate`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chapterverse.errors import AstRagValidationError
+from chapterverse.evaluation import calibrate as calibration
+from chapterverse.evaluation import compare, drafts, measures, questions, report, run
+from chapterverse.evaluation.questions import Question
+from chapterverse.evaluation.worth import wrong
+from chapterverse.ingest.books import sample_book
+from chapterverse.library import Library
+from chapterverse.surfaces.cli import OK
+from chapterverse.surfaces.cli.console import console, error_console, escape
+
+
+def evaluate(
+    path: str,
+    *,
+    index: str | None,
+    model: str,
+    json: Path | None,
+    html: Path | None,
+    against: Path | None,
+    quiet: bool,
+) -> int:
+    """Ask every question of a file and show how good the answers are."""
+    asked = questions.load(_questions(path))
+    earlier = run.load(against) if against else None
+    with Library() as library, _progress(len(asked), not quiet) as step:
+        measured = run.run(library, asked, index, model, progress=step)
+    comparison = compare.compare(earlier, measured) if earlier else None
+    if json:
+        run.save(json, measured)
+    if html:
+        html.write_text(report.html(measured, comparison), encoding="utf-8")
+    _show(measured)
+    if comparison:
+        _show_comparison(comparison)
+    for written in filter(None, (json, html)):
+        console().print(f"Wrote {escape(str(written))}.")
+    return OK
+
+
+def make(path: str, *, index: str | None, count: int) -> int:
+    """Draft a question set from the books of an index."""
+    target = Path(path)
+    if target.exists():
+        raise AstRagValidationError(f"{path} is there already; drafts are written to a new file only.")
+    with Library() as library:
+        drafted = drafts.draft(library, index, count)
+    questions.save(target, drafted)
+    kinds = ", ".join(f"{sum(one.kind == kind for one in drafted)} {kind}" for kind in ("answerable", "absent"))
+    others = sum(one.kind == "out_of_scope" for one in drafted)
+    console().print(
+        f"Wrote {len(drafted)} questions to {escape(path)}: {kinds}, {others} out_of_scope. A machine made them: read"
+        " them, mend or delete what is odd, and add your own before you trust a figure."
+    )
+    return OK
+
+
+def calibrate(path: str | None, *, index: str | None, target: float, dry_run: bool, reset: bool, quiet: bool) -> int:
+    """Choose the threshold for answering by a user's questions, and store it with the index."""
+    out = console()
+    if reset:
+        with Library() as library:
+            record = library.calibrate({}, index)
+        out.print(f"{escape(record.name)} is answered from where the reader's own calibration says so.")
+        return OK
+    if path is None:
+        raise AstRagValidationError("Which questions? Give a file of them, or --reset.")
+    asked = [one for one in questions.load(_questions(path)) if one.selection is None]
+    with Library() as library, _progress(len(asked), not quiet) as step:
+        measured = run.run(library, asked, index, progress=step)
+        choice = calibration.choose(measured, target)
+        if not dry_run:
+            library.calibrate(choice.stored(measured), index)
+    _show_choice(choice)
+    out.print("Nothing was stored (--dry-run)." if dry_run else "Stored with the index; `calibrate --reset` undoes it.")
+    return OK
+
+
+def _questions(path: str) -> Path:
+    return sample_book().parent / "questions.jsonl" if path == "sample" else Path(path)
+
+
+def _show(measured: run.Run) -> None:
+    out = console()
+    table = _table("", "", ">value", ">95 % interval", ">cases")
+    group = ""
+    for one in measures.figures(measured):
+        shown = (f"{one.value:.1%}", f"{one.low:.1%} – {one.high:.1%}", str(one.count))
+        table.add_row(one.group if one.group != group else "", one.name, *shown)
+        group = one.group
+    out.print(table)
+    times = _table("Seconds", ">p50", ">p95", ">highest")
+    for stage in measures.latencies(measured):
+        times.add_row(stage.stage, f"{stage.p50:.3f}", f"{stage.p95:.3f}", f"{stage.highest:.3f}")
+    out.print()
+    out.print(times)
+    spent = measures.cost(measured)
+    dollars = "at a price that is not known" if spent.dollars is None else f"${spent.dollars:.4f}"
+    failed = [case for case in measured.cases if case.outcome is None]
+    faulty = sum(map(wrong, measured.cases))
+    out.print(f"\n{spent.tokens:,} tokens, {dollars}. {faulty} of {len(measured.cases)} questions went wrong.")
+    for case in failed:
+        out.print(f"[red]failed[/] {escape(case.question.id)}: {escape(case.error)}")
+    lost = [case.question.id for case in measured.cases if case.question.quotes and not case.gold]
+    if lost:
+        out.print(f"[yellow]warning[/] The quotes of {escape(', '.join(lost))} are not in the books of this index.")
+
+
+def _show_comparison(made: compare.Comparison) -> None:
+    out = console()
+    table = _table("Against", "", ">before", ">now", ">difference", "")
+    for one in made.changes:
+        colour, word = ("green", "better") if one.better else ("red", "worse")
+        mark = f"[{colour}]{word}[/]" if one.matters else ""
+        difference = f"{one.after - one.before:+.1%}"
+        table.add_row(one.group, one.name, f"{one.before:.1%}", f"{one.after:.1%}", difference, mark)
+    out.print(table)
+    for name, ids in (("Mended", made.mended), ("Broken", made.broken)):
+        if ids:
+            out.print(f"{name}: {escape(', '.join(ids))}")
+    if made.only_one:
+        out.print(f"{made.only_one} questions are in one of the runs only.")
+
+
+def _show_choice(choice: calibration.Choice) -> None:
+    out = console()
+    table = _table(">threshold", ">answers", ">wrong", ">risk", ">at most (95 %)", ">coverage", "")
+    rows = {row.point.threshold: (row, "") for row in choice.table}
+    rows[choice.default.point.threshold] = (choice.default, "in use")
+    rows[choice.chosen.point.threshold] = (choice.chosen, "chosen")
+    for threshold in sorted(rows, reverse=True):
+        row, mark = rows[threshold]
+        point = row.point
+        cells = (f"{threshold:.3f}", str(point.answers), str(point.wrong), f"{point.risk:.1%}")
+        table.add_row(*cells, f"{row.limit:.1%}", f"{point.coverage:.1%}", mark)
+    out.print(table)
+    chosen = choice.chosen
+    out.print(
+        f"\nFrom {chosen.point.threshold:.3f} on, {chosen.point.risk:.1%} of {chosen.point.answers} answers were wrong,"
+        f" and {chosen.point.coverage:.1%} of the questions with an answer were answered."
+    )
+    if not choice.shown:
+        out.print(
+            f"[yellow]Too few questions to show {choice.target:.1%}[/]: with 95 % confidence these show at most"
+            f" {chosen.limit:.1%}. It takes {choice.needed} answers without a mistake."
+        )
+
+
+def _table(*columns: str) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
+    return table
+
+
+@contextmanager
+def _progress(total: int, show: bool) -> Iterator[Any]:
+    """A bar on the terminal; nothing at all when piped."""
+    if not (show and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("Asking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=error_console(), transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def step(_: Question) -> None:
+            bar.advance(task)
+
+        yield step
