@@ -15,7 +15,7 @@ from chapterverse.contracts import operations
 from chapterverse.contracts.ask import AskRequest, answered, spoken
 from chapterverse.contracts.requests import AnswerRequest, SearchRequest
 from chapterverse.errors import AstRagRetrievalError, GenerationError
-from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http import policy
 from chapterverse.surfaces.http.dependencies import (
@@ -26,7 +26,7 @@ from chapterverse.surfaces.http.dependencies import (
     TheMetrics,
     TheService,
 )
-from chapterverse.surfaces.http.events import Event, EventStream, wants_events, while_connected
+from chapterverse.surfaces.http.events import Event, EventStream, begun, wants_events, while_connected
 from chapterverse.surfaces.http.examples import ASK
 from chapterverse.surfaces.http.metrics import Metrics
 from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
@@ -53,10 +53,9 @@ async def ask(
     """
     options = await _options(body, library, service)
     if wants_events(request):
-        events = library.stream(body.question, **options)
-        return EventStream(request, _told(events, service.deadline, metrics, request_id))
-    work = _in_time(library.ask(body.question, **options), service.deadline, _late_answer())
-    answer = await while_connected(request, work)
+        events = events_in_time(library.stream(body.question, **options), service)
+        return EventStream(request, await begun(_told(events, metrics, request_id)))
+    answer = await answer_in_time(request, library.ask(body.question, **options), service)
     metrics.answered(answer.status, answer.reason)
     return answered(answer, request_id)
 
@@ -80,8 +79,7 @@ async def answer(
 ) -> Body:
     """An answer with its citations; or that there is too little context for one."""
     policy.check_answer(body, service, library)
-    work = _in_time(operations.answer(library, body, configuration), service.deadline, _late_answer())
-    return await while_connected(request, work)
+    return await answer_in_time(request, operations.answer(library, body, configuration), service)
 
 
 async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSettings) -> Body:
@@ -96,7 +94,7 @@ async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSett
         "where": _filter(body),
         "scope": QueryScope(body.scope.type, body.scope.identifier, "") if body.scope else None,  # type: ignore[arg-type]
         "settings": settings,
-        "generation": Generation(model=service.model, seconds=service.deadline),
+        "generation": policy.generation(service),
     }
 
 
@@ -113,20 +111,10 @@ def _filter(body: AskRequest) -> Filter | None:
     )
 
 
-async def _told(
-    events: AsyncGenerator[AnswerEvent], seconds: float, metrics: Metrics, request_id: str
-) -> AsyncGenerator[Event]:
+async def _told(events: AsyncGenerator[AnswerEvent], metrics: Metrics, request_id: str) -> AsyncGenerator[Event]:
     """The events of an answer as the client gets them."""
-    deadline = asyncio.get_running_loop().time() + seconds
     async with aclosing(events):
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    event = await anext(events)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise _late_answer() from None
+        async for event in events:
             if isinstance(event, Answer):
                 metrics.answered(event.status, event.reason)
             yield _as_event(event, request_id)
@@ -142,8 +130,27 @@ def _as_event(event: AnswerEvent, request_id: str) -> Event:
             return Event("answer", answered(event, request_id))
 
 
+async def answer_in_time(request: Request, work: Coroutine[Any, Any, T], service: ServiceSettings) -> T:
+    """An answer before the deadline, as long as the client waits for it."""
+    return await while_connected(request, _in_time(work, service.deadline, _late_answer()))
+
+
+async def events_in_time(events: AsyncGenerator[AnswerEvent], service: ServiceSettings) -> AsyncGenerator[AnswerEvent]:
+    """The events of an answer, the last of them before the deadline."""
+    deadline = asyncio.get_running_loop().time() + service.deadline
+    async with aclosing(events):
+        while True:
+            try:
+                async with asyncio.timeout_at(deadline):  # only while waiting: a client may take its time to read
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise _late_answer() from None
+            yield event
+
+
 async def _in_time(work: Coroutine[Any, Any, T], seconds: float, late: Exception) -> T:
-    """The result of work that may take so long and no longer."""
     try:
         async with asyncio.timeout(seconds) as limit:
             return await work

@@ -37,11 +37,11 @@ class EventStream(StreamingResponse):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, request: Request, events: AsyncGenerator[Event, None]) -> None:
+    def __init__(self, request: Request, events: AsyncGenerator[Event]) -> None:
         super().__init__(_written(request, events), headers={"X-Accel-Buffering": "no"})
 
 
-async def _written(request: Request, events: AsyncGenerator[Event, None]) -> AsyncIterator[bytes]:
+async def _written(request: Request, events: AsyncGenerator[Event]) -> AsyncIterator[bytes]:
     async with aclosing(events):
         try:
             async for event in events:
@@ -54,9 +54,22 @@ def _line(name: str, data: str) -> bytes:
     return f"event: {name}\ndata: {data}\n\n".encode()
 
 
+async def begun(events: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The same events, of which the first has come: what fails before it is answered with a status of its own."""
+    first = await anext(events)
+
+    async def all_of_them() -> AsyncGenerator[T]:
+        async with aclosing(events):
+            yield first
+            async for event in events:
+                yield event
+
+    return all_of_them()
+
+
 async def with_progress(
     work: Callable[[Report], Coroutine[Any, Any, Body]], last: str = "result"
-) -> AsyncGenerator[Event, None]:
+) -> AsyncGenerator[Event]:
     """`progress` for everything that the work reports, then its result; it is cancelled when nobody listens."""
     news: asyncio.Queue[Body | None] = asyncio.Queue()
     task = asyncio.create_task(work(news.put_nowait))

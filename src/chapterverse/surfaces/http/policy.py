@@ -18,7 +18,7 @@ from chapterverse.contracts.requests import (
 )
 from chapterverse.errors import AstRagValidationError
 from chapterverse.ingest.sources import urls
-from chapterverse.library import AsyncLibrary
+from chapterverse.library import AsyncLibrary, Generation
 from chapterverse.library.terms import resolve_address
 from chapterverse.providers.generation.catalog import LOCAL
 from chapterverse.settings import ServiceSettings
@@ -36,6 +36,11 @@ def configuration(service: ServiceSettings) -> Configuration:
             "options": {"deadlineSeconds": service.deadline},
         },
     )
+
+
+def generation(service: ServiceSettings) -> Generation:
+    """Who writes the answers."""
+    return Generation(model=service.model, seconds=service.deadline)
 
 
 def check_query(asked: QueryRequest) -> None:
