@@ -11,8 +11,8 @@ import agents
 import pytest
 from pytest_httpserver import HTTPServer
 
+from chapterverse.answer import prompts
 from chapterverse.answer.pipeline import Mind, ask
-from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT_SELECTION
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.contracts import (
     AgentResponse,
@@ -33,9 +33,26 @@ from tests.chat_server import ChatServer, Raw, Said, draft_json
 from tests.contracts.test_retrieval import fake
 from tests.index.standin import StandIn
 
+NOT_IN_BOOK = "This information is not available in the book"
+NOT_IN_SELECTION = "This information is not available in the selected text"
 HEAVY = "The great bell weighs forty hundredweight."
 BOTH = "What does the great bell weigh forty, and what are the ropes made of hemp?"
 PATIENT = Generation(seconds=60)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (prompts.NOT_IN_BOOK, NOT_IN_BOOK),
+        (prompts.NOT_IN_SELECTION, NOT_IN_SELECTION),
+        (prompts.INSUFFICIENT_CONTEXT, "I do not have enough grounded context to answer that."),
+        (prompts.EMPTY_QUESTION, "Please provide a question about the book."),
+        (prompts.SEARCH_FAILED, "Unable to search the book. Please try again later."),
+    ],
+    ids=["book", "selection", "context", "question", "search"],
+)
+def test_fixed_sentence(sentence: str, expected: str) -> None:
+    assert sentence == expected
 
 
 def places(answer: Answer) -> set[str | None]:
@@ -99,15 +116,21 @@ def test_retrieved_content_knows_its_source_and_is_what_a_response_rests_on(libr
     }
 
 
-async def no_draft(*_: Any, **__: Any) -> Any:
-    raise AssertionError("a draft was asked for")
+class NoDraft:
+    """An agent that must not be asked for a draft."""
+
+    def prepare(self) -> None:
+        pass
+
+    async def __call__(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("a draft was asked for")
 
 
 def test_nothing_is_drafted_where_nothing_is_retrieved(library: Library, index: str) -> None:
     nothing = Retrieval(min_score=5)
     answer = library.ask("The great bell weighs what?", index=index, settings=nothing, generation=PATIENT)
     assert (answer.text, answer.status, answer.reason) == (NOT_IN_BOOK, "refused", "below_threshold")
-    mind = Mind(WordReader(), split, no_draft)
+    mind = Mind(WordReader(), split, NoDraft())
     refused = asyncio.run(ask("The great bell weighs what?", mind, GivenContent([])))
     assert (refused.text, refused.reason, refused.citations) == (NOT_IN_BOOK, "no_matches", ())
 
@@ -116,7 +139,7 @@ def test_the_verdict_on_what_was_retrieved_binds() -> None:
     """Passages that do not hold the answer are never shown to a model."""
     entry = passage(1, HEAVY).entry
     assert entry is not None
-    mind = Mind(WordReader(), split, no_draft)
+    mind = Mind(WordReader(), split, NoDraft())
     answer = asyncio.run(ask("Who founded Carthage?", mind, GivenContent([entry])))
     assert (answer.text, answer.reason, answer.citations) == (NOT_IN_BOOK, "answer_absent", ())
     assert answer.retrieval_quality == "Poor"
@@ -144,7 +167,7 @@ def test_a_selection_answers_what_it_can_and_says_what_it_lacks(no_store: Librar
     assert answer.status == "partial"
     assert [(sentence.text, sentence.kind) for sentence in answer.sentences] == [
         (HEAVY, "quote"),
-        (PART_ABSENT_SELECTION.format(part="who painted the weathercock?"), "notice"),
+        ("The selected text does not answer this part of the question: who painted the weathercock?", "notice"),
     ]
     assert {citation.chunk_id for citation in answer.citations} == {None}
 
@@ -160,7 +183,7 @@ def test_nothing_is_remembered_from_one_question_to_the_next(library: Library, i
     library.ask("The great bell weighs what?", index=index, generation=PATIENT)
     after = library.ask(follow_up, index=index, generation=PATIENT)
     assert (after.text, after.reason, after.citations) == (before.text, before.reason, before.citations)
-    assert [passage.id for passage in after.passages] == [passage.id for passage in before.passages]
+    assert [(one.text, one.score) for one in after.passages] == [(one.text, one.score) for one in before.passages]
 
 
 def test_history_helps_to_understand_and_is_never_evidence(library: Library, index: str) -> None:
