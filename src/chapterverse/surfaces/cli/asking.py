@@ -1,4 +1,4 @@
-"""`chapterverse ask`, `verify` and `serve`."""
+"""`chapterverse ask` and `verify`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
 from chapterverse.errors import AstRagIndexError
-from chapterverse.library import AsyncLibrary, Generation, Library
+from chapterverse.library import Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
 from chapterverse.surfaces.cli.console import console, escape, print_json
 from chapterverse.types import Answer, Document, to_dict
@@ -92,13 +92,3 @@ def verify(path: Path, *, book: str | None, as_json: bool) -> int:
         for verdict in verdicts:
             out.print(f"[{'green' if verdict.state == 'ok' else 'red'}]{verdict.state}[/] {escape(verdict.message)}")
     return OK if all(verdict.state == "ok" for verdict in verdicts) else FAILED
-
-
-def serve(host: str, port: int) -> int:
-    """Serve until interrupted."""
-    import uvicorn
-
-    from chapterverse.surfaces.http import create_app
-
-    uvicorn.run(create_app(AsyncLibrary()), host=host, port=port, log_level="info")
-    return OK

@@ -101,8 +101,17 @@ def _check_source(source: Source, roots: Sequence[str]) -> None:
         )
 
 
+def is_path(address: str) -> bool:
+    """Whether an address is a file or folder of this machine."""
+    return _kind(address) not in ("http", "https", "gdrive")
+
+
+def _kind(address: str) -> str:
+    return address.partition(":")[0].casefold()
+
+
 def _lies_in(address: str, root: str) -> bool:
-    kinds = {one.partition(":")[0].casefold() for one in (address, root)}
+    kinds = {_kind(address), _kind(root)}
     if "gdrive" in kinds:
         return address == root
     if kinds & {"http", "https"}:

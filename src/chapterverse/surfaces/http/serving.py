@@ -1,0 +1,90 @@
+"""`chapterverse serve`: what must hold before the service listens, and the server that it runs on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from pydantic import ValidationError
+
+from chapterverse.errors import AstRagValidationError
+from chapterverse.library import AsyncLibrary
+from chapterverse.library.terms import resolve_address
+from chapterverse.providers.generation import resolve
+from chapterverse.settings import ServiceSettings, Settings
+from chapterverse.surfaces.http.app import create_app
+from chapterverse.surfaces.http.guard import ANY, is_this_machine
+from chapterverse.surfaces.http.policy import is_path
+
+_GRACE = 5.0
+"""Seconds that the server waits, beyond the deadline of an answer, for what is under way when it is told to end."""
+
+
+def serve(**given: Any) -> None:
+    """Serve until told to end; what is not given comes from the environment."""
+    service = read_settings(given)
+    settings = Settings()
+    check(settings, service)
+    several = service.workers > 1
+    if several:  # each of them makes its own application, from the environment
+        os.environ.update(as_environment(given))
+    uvicorn.run(
+        f"{__name__}:application" if several else create_app(AsyncLibrary(settings), service),
+        factory=several,
+        host=service.host,
+        port=service.port,
+        workers=service.workers,
+        server_header=False,
+        timeout_graceful_shutdown=int(service.deadline + _GRACE),
+    )
+
+
+def application() -> FastAPI:
+    """The application of one worker."""
+    return create_app(AsyncLibrary(), ServiceSettings())
+
+
+def read_settings(given: Mapping[str, Any]) -> ServiceSettings:
+    """The settings; one that is wrong is named, as an environment variable has it."""
+    try:
+        return ServiceSettings(**given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = str(first["loc"][0])
+        said = first["msg"].removeprefix("Value error, ")
+        raise AstRagValidationError(f"{name} (CHAPTERVERSE_{name.upper()}): {said}.") from None
+
+
+def check(settings: Settings, service: ServiceSettings) -> None:
+    """Refuse what would be unsafe, or could not work; each refusal says what to do instead."""
+    if not (service.api_key or service.unprotected or is_this_machine(service.host)):
+        raise AstRagValidationError(
+            f"{service.host} can be reached by others, who could read and change all books. Set CHAPTERVERSE_API_KEY,"
+            " or say --unprotected if something in front of the service asks who is there."
+        )
+    if ANY in service.origins and not service.api_key:
+        raise AstRagValidationError(
+            "With --allow-origin '*' any web page that is open on this machine could read the books. Name the sites, or"
+            " set CHAPTERVERSE_API_KEY."
+        )
+    if service.workers > 1 and not settings.qdrant_url:
+        raise AstRagValidationError(
+            f"{service.workers} workers cannot share an embedded index, which belongs to one process at a time. Keep"
+            " the indexes on a Qdrant server (QDRANT_URL), or leave out --workers: one process answers many at once."
+        )
+    for root in service.roots:
+        if is_path(root) and not Path(resolve_address(root)).exists():
+            raise AstRagValidationError(f"--root: there is no file or folder {root!r}.")
+    resolve(service.model)  # raises if it is unknown, or its key is missing
+
+
+def as_environment(given: Mapping[str, Any]) -> dict[str, str]:
+    """Settings as the environment variables that they are read from."""
+    return {
+        f"CHAPTERVERSE_{name.upper()}": ",".join(value) if isinstance(value, list | tuple) else str(value)
+        for name, value in given.items()
+    }
