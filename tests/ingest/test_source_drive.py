@@ -6,12 +6,10 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import stamina
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
@@ -30,9 +28,11 @@ def drive(httpserver: HTTPServer) -> GoogleDrive:
 
 
 @pytest.fixture(autouse=True)
-def no_waiting() -> Iterator[None]:
-    with stamina.set_testing(True, attempts=4, cap=True):
-        yield
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited between attempts; nobody really waits."""
+    seconds: list[float] = []
+    monkeypatch.setattr("chapterverse.retry.sleep", seconds.append)
+    return seconds
 
 
 def open_drive(drive: GoogleDrive, folder: str = "root", **options: Any) -> DriveSource:

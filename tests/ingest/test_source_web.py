@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 
 import pytest
-import stamina
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -21,10 +19,11 @@ def site(httpserver: HTTPServer) -> Site:
 
 
 @pytest.fixture(autouse=True)
-def no_waiting() -> Iterator[None]:
-    """Retries happen, but without the pauses between them."""
-    with stamina.set_testing(True, attempts=4, cap=True):
-        yield
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited between attempts; nobody really waits."""
+    seconds: list[float] = []
+    monkeypatch.setattr("chapterverse.retry.sleep", seconds.append)
+    return seconds
 
 
 def test_links_are_followed_nearest_first_and_each_page_once(site: Site) -> None:

@@ -8,7 +8,6 @@ from json import JSONDecodeError
 from typing import Any, TypeVar
 
 import httpx
-import stamina
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -29,6 +28,7 @@ from chapterverse.index.points import (
     both,
     visible_in,
 )
+from chapterverse.retry import Retry
 from chapterverse.types import SparseVector
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class Server:
 
     def __init__(self, url: str, api_key: str | None, *, timeout: int, attempts: int) -> None:
         self.url = url
-        self._attempts = attempts
+        self._retry = Retry(attempts, wait_max=2.0)
         # As a header: given as `api_key`, every plain-HTTP address inside a cluster would earn a warning.
         headers = {"api-key": api_key} if api_key else None
         self.client = AsyncQdrantClient(url=url, headers=headers, timeout=timeout, check_compatibility=False)
@@ -78,14 +78,9 @@ class Server:
     async def call(self, operation: Callable[[], Awaitable[T]]) -> T:
         """The result of one request."""
         try:
-            async for attempt in stamina.retry_context(
-                on=_may_pass, attempts=self._attempts, timeout=None, wait_initial=0.1, wait_max=2.0
-            ):
-                with attempt:
-                    return await operation()
+            return await self._retry.run(operation, _may_pass)
         except (UnexpectedResponse, ResponseHandlingException, ResourceExhaustedResponse, JSONDecodeError) as error:
             raise _typed(error, self.url) from error
-        raise AssertionError("a retry context either returns or raises")
 
 
 @dataclass(frozen=True, slots=True)

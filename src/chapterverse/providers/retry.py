@@ -1,4 +1,4 @@
-"""Trying again, and only where it may help."""
+"""How patient a provider's trouble finds us."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import stamina
-
 from chapterverse.errors import AstRagError
+from chapterverse.retry import Retry
 
 T = TypeVar("T")
 
@@ -26,20 +25,10 @@ class RetryPolicy:
 
     async def run(self, call: Callable[[], Awaitable[T]]) -> T:
         """The call's result; its last error if all attempts fail, or its first that trying again will not mend."""
-        attempts = stamina.retry_context(
-            self._wait,
-            attempts=self.attempts,
-            timeout=None,
-            wait_initial=self.wait_initial,
-            wait_max=self.wait_max,
-            wait_jitter=self.wait_jitter,
-        )
-        async for attempt in attempts:
-            with attempt:
-                return await call()
-        raise AssertionError("the last attempt returns or raises")
+        retry = Retry(self.attempts, self.wait_initial, self.wait_max, self.wait_jitter)
+        return await retry.run(call, self._judge)
 
-    def _wait(self, error: Exception) -> bool | float:
+    def _judge(self, error: Exception) -> bool | float:
         if not isinstance(error, AstRagError) or not error.retryable:
             return False
         asked = error.details.get("retry_after")

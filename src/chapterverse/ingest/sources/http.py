@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 
 import httpcore2
 import httpx2
-import stamina
 
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest.sources.guard import check_time, time_limit
 from chapterverse.ingest.sources.options import SourceOptions
+from chapterverse.retry import Retry
 
 USER_AGENT = "chapterverse"
 MAX_REDIRECTS = 8
@@ -102,12 +102,14 @@ class Http:
         mime_types: Collection[str],
         is_passing: Callable[[Reply], bool] | None,
     ) -> Reply:
+        def once() -> Reply:
+            reply = self._once(url, headers, mime_types)
+            if reply.is_passing or (is_passing is not None and is_passing(reply)):
+                raise _PassingTrouble(reply)
+            return reply
+
         try:
-            for attempt in stamina.retry_context(_wait, attempts=self._options.attempts, timeout=None, wait_max=30.0):
-                with attempt:
-                    reply = self._once(url, headers, mime_types)
-                    if reply.is_passing or (is_passing is not None and is_passing(reply)):
-                        raise _PassingTrouble(reply)
+            return Retry(self._options.attempts).run_blocking(once, _wait)
         except _PassingTrouble as trouble:
             return trouble.reply
         except _TIMEOUTS as error:
@@ -116,7 +118,6 @@ class Http:
         except _NETWORK as error:
             message = f"The server cannot be reached: {str(error).rstrip('.')}."
             raise UnreadableFileError("unreachable", message, cause=error, retryable=True) from error
-        return reply
 
     def _once(self, url: str, headers: Mapping[str, str], mime_types: Collection[str]) -> Reply:
         with time_limit(self._options.max_seconds), self._client.stream("GET", url, headers=headers) as response:
