@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections import defaultdict
 
 import pytest
 
 from tests.traceability.table import function_of, proofs
 
+_SEED = "TRACEABILITY_SEED"
+
+
+def seed() -> int:
+    """What the items to break are chosen with: the same in all processes of a run, and as the environment says."""
+    return int(os.environ.setdefault(_SEED, str(secrets.randbelow(1_000_000))))
+
 
 class Outcomes:
     """Keeps how each test ended; with several processes, those that report to this one."""
 
     def __init__(self) -> None:
+        seed()  # before other processes start, which inherit it
         self._ended: dict[str, list[bool]] = defaultdict(list)
         self._unproved: list[str] = []
 
@@ -34,6 +44,8 @@ class Outcomes:
         return bool(ran) and all(all(passed) for passed in ran)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if any("test_broken.py" in name for name in self._ended):
+            terminalreporter.line(f"Items to break were chosen with {_SEED}={seed()}")
         if self._unproved:
             terminalreporter.section("items of docs/traceability.md without a passing test", red=True)
             for item in self._unproved:

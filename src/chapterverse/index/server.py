@@ -178,9 +178,8 @@ class ServerStore:
                 if payload is None or payload.get("lease_until", 0) < time.time():
                     await collection.drop()
 
-    async def _check_version(self) -> None:
-        if self._checked:
-            return
+    async def version(self) -> str:
+        """The server's version; raises if that is too old, or if the server cannot be asked."""
         version = (await self._server.call(self._server.client.info)).version
         if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
             oldest = ".".join(map(str, OLDEST_SERVER))
@@ -189,7 +188,12 @@ class ServerStore:
                 details={"reason": "version", "found": version},
                 retryable=False,
             )
-        self._checked = True
+        return version
+
+    async def _check_version(self) -> None:
+        if not self._checked:
+            await self.version()
+            self._checked = True
 
 
 class Lease:

@@ -312,11 +312,28 @@ def mcp(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP there, at /mcp, instead of stdin and stdout."),
     ] = None,
+    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
 ) -> None:
     """Offer the books to an assistant through the Model Context Protocol (MCP)."""
-    from chapterverse.surfaces.mcp.run import run
+    from chapterverse.surfaces.mcp.run import run_http, run_stdio
 
-    run(http)
+    if http is None:
+        run_stdio(model)
+    else:
+        run_http(http, model)
+
+
+@app.command()
+def doctor(
+    online: Annotated[
+        bool, typer.Option("--online", help="Also try the providers that are configured; costs a few tokens.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show what is configured and whether it works; exit code 1 if something that is needed does not."""
+    from chapterverse.surfaces.cli.doctor import run
+
+    raise typer.Exit(run(online=online, as_json=json))
 
 
 @app.command()
