@@ -134,7 +134,8 @@ class GoogleDrive:
     def _export(self, file: dict[str, Any], mime_type: str) -> Response:
         if not file["mimeType"].startswith(APPS):
             return error(403, "fileNotExportable", "Export only supports Docs Editors files.")
-        return Response(f"{file['name']} as {mime_type}".encode(), content_type=mime_type)
+        content = self.contents[file["id"]] or f"{file['name']} as {mime_type}".encode()
+        return Response(content, content_type=mime_type)
 
     def _fields(self, fields: str) -> list[str]:
         return re.sub(r"\(.*?\)", "", fields).split(",")
