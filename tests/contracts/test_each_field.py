@@ -115,7 +115,8 @@ RETRIEVED: dict[str, Any] = {"topK": 7, "minScore": 0.3, "mode": "hybrid", "retu
 
 @pytest.mark.parametrize("field", RETRIEVED)
 def test_retrieval_of_an_answer(field: str) -> None:
-    assert answered(ANSWER, RANKED, "Nothing.")["retrieval"][field] == RETRIEVED[field]
+    answer = replace(ANSWER, citations=(FIRST,))  # more was returned than is cited
+    assert answered(answer, RANKED, "Nothing.")["retrieval"][field] == RETRIEVED[field]
 
 
 @pytest.fixture

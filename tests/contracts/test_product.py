@@ -96,7 +96,7 @@ def test_the_path_is_taken_in_its_order(library: Library, index: str) -> None:
         (QueryScope(type="section-specific", identifier="Chapter 2"), {"Chapter 2: Ropes"}),
         (QueryScope(type="page-specific", identifier="45"), set()),
     ],
-    ids=lambda given: getattr(given, "type", ""),
+    ids=["full-book", "section-specific", "page-specific"],
 )
 def test_a_scope_decides_what_is_retrieved(
     library: Library, index: str, scope: QueryScope, chapters: set[str | None]

@@ -54,6 +54,7 @@ class Outcomes:
 
 def _whole(config: pytest.Config) -> bool:
     """Whether the run leaves nothing out but the long trials, and is not one process of several."""
-    complete = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr in ("", "not full")
+    everything = config.option.markexpr == "" or config.option.markexpr.startswith("not full")
+    complete = config.args_source is config.ArgsSource.TESTPATHS and everything
     narrowed = config.option.keyword or config.option.deselect or config.option.ignore or config.option.maxfail
     return complete and not narrowed and not hasattr(config, "workerinput")
