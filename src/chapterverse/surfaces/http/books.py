@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from chapterverse.errors import AstRagValidationError
-from chapterverse.surfaces.http.dependencies import TheLibrary
-from chapterverse.types import Block, Document, Page
+from chapterverse.surfaces.http.dependencies import TheLibrary, TheService
+from chapterverse.types import Block, Document, Page, SourceRecord
 
 router = APIRouter(prefix="/books", tags=["books"])
 
@@ -23,28 +23,20 @@ _CHAPTER = 3_000
 
 
 @router.get("")
-async def books(library: TheLibrary) -> list[dict[str, Any]]:
-    """Every index with the books in it."""
+async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
+    """Every index with the books in it, and whether books may be added."""
     shelves = [await library.inspect(record.id) for record in await library.indexes()]
-    return [
-        {
-            "index": shelf.record.id,
-            "name": shelf.record.name,
-            "updated_at": shelf.record.updated_at,
-            "books": [
-                {
-                    "file_id": source.file_id,
-                    "title": source.title,
-                    "file_name": source.file_name,
-                    "mime_type": source.mime_type,
-                    "pages": source.page_count,
-                    "source_url": source.source_url,
-                }
-                for source in shelf.sources
-            ],
-        }
-        for shelf in shelves
-    ]
+    return {
+        "can_add": not service.read_only,
+        "shelves": [
+            {
+                "index": shelf.record.id,
+                "name": shelf.record.name,
+                "books": [_book(source) for source in shelf.sources],
+            }
+            for shelf in shelves
+        ],
+    }
 
 
 @router.get("/outline")
@@ -108,6 +100,17 @@ def _headings(document: Document) -> Iterator[dict[str, Any]]:
             page = document.page_at(block.start)
             yield {"start": block.start, "title": path[depth], "level": depth + 1, "page": page and _label(page)}
         before = path
+
+
+def _book(source: SourceRecord) -> dict[str, Any]:
+    return {
+        "file_id": source.file_id,
+        "title": source.title,
+        "file_name": source.file_name,
+        "mime_type": source.mime_type,
+        "pages": source.page_count,
+        "source_url": source.source_url,
+    }
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, NamedTuple, TypeVar
 
+import anyio
 from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -102,4 +103,6 @@ async def _left(request: Request) -> None:
 async def _stop(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    # A client that has left must not interrupt the work again while it cleans up after itself.
+    with anyio.CancelScope(shield=True):
+        await asyncio.gather(*tasks, return_exceptions=True)

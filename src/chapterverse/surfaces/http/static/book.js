@@ -144,7 +144,7 @@ export class Book {
 
   /** The blocks that are loaded, in reading order. */
   blocks() {
-    return [...this.element.querySelectorAll('[tabindex="-1"]')];
+    return [...this.element.querySelectorAll(".block")];
   }
 
   /** Where the reader is: the last heading and the last page that begin above the middle of the window. */
@@ -153,7 +153,7 @@ export class Book {
     const line = window.innerHeight / 3;
     const marks = [...this.element.querySelectorAll(".page-mark")];
     const page = marks.filter((mark) => mark.getBoundingClientRect().top <= line).at(-1);
-    const block = [...part.element.querySelectorAll('[tabindex="-1"]')]
+    const block = [...part.element.querySelectorAll(".block")]
       .find((element) => element.getBoundingClientRect().bottom > line);
     const offset = block ? this.offsetsOf(block).start : part.start;
     const heading = this.outline.headings.filter(({ start }) => start <= offset).at(-1);

@@ -12,7 +12,7 @@ export class Library {
     return new Library(await getBooks());
   }
 
-  constructor(shelves) {
+  constructor({ shelves, can_add }) {
     this.shelves = make("div", { class: "shelves" });
     this.adding = make("ul", { class: "adding", "aria-label": "Books being added" });
     const chosen = make("input", { type: "file", multiple: true, accept: ACCEPTED, id: "file", class: "quiet",
@@ -26,9 +26,9 @@ export class Library {
     this.element = make("div", { class: "library" },
       make("header", { class: "hero" }, make("h1", {}, "Ask a book."),
         make("p", {}, "Get an answer that quotes it, chapter and verse, or a plain no.")),
-      this.shelves, this.drop, this.adding);
+      this.shelves, can_add && this.drop, this.adding);
     this.#show(shelves);
-    this.listeners = { dragover: (event) => this.#over(event), dragleave: () => this.#lit(false), drop: (event) => this.#dropped(event) };
+    this.listeners = can_add ? { dragover: (event) => this.#over(event), dragleave: () => this.#lit(false), drop: (event) => this.#dropped(event) } : {};
   }
 
   shown() {
@@ -73,7 +73,7 @@ export class Library {
     const waiting = files.map((file) => new Adding(file));
     this.adding.append(...waiting.map((one) => one.element));
     for (const one of waiting) {
-      if (await one.run()) this.#show(await getBooks());
+      if (await one.run()) this.#show((await getBooks()).shelves);
     }
   }
 }

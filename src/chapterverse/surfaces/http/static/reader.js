@@ -8,7 +8,7 @@ import { SelectionBar } from "./selection.js";
 
 export class Reader {
   static async open({ index, file, at }) {
-    const [outline, shelves] = await Promise.all([getOutline(index, file), getBooks()]);
+    const [outline, { shelves }] = await Promise.all([getOutline(index, file), getBooks()]);
     return new Reader(outline, shelves.find((shelf) => shelf.index === index), at);
   }
 
@@ -99,14 +99,14 @@ export class Reader {
 
   /** The paragraph that has the focus, for those who read by keyboard. */
   #current() {
-    const block = document.activeElement?.closest?.('.part [tabindex="-1"]');
+    const block = document.activeElement?.closest?.(".block");
     return block ? this.book.offsetsOf(block) : null;
   }
 
   /** The focus on the next or previous paragraph. */
   step(by) {
     const blocks = this.book.blocks();
-    const now = blocks.indexOf(document.activeElement?.closest?.('.part [tabindex="-1"]'));
+    const now = blocks.indexOf(document.activeElement?.closest?.(".block"));
     const first = blocks.findIndex((block) => block.getBoundingClientRect().top > 80);
     const next = blocks[now < 0 ? Math.max(first, 0) : Math.min(Math.max(now + by, 0), blocks.length - 1)];
     next?.focus({ preventScroll: true });
@@ -124,7 +124,7 @@ export class Reader {
   #contents() {
     const go = (heading) => {
       this.toggleContents(false);
-      this.book.goTo(heading.start).then((element) => element?.closest("[tabindex]")?.focus({ preventScroll: true }));
+      this.book.goTo(heading.start).then((element) => element?.closest(".block")?.focus({ preventScroll: true }));
     };
     const rows = this.outline.headings.filter(({ level }) => level <= 2).map((heading) =>
       make("li", { class: `level-${heading.level}`, "data-start": heading.start },

@@ -46,7 +46,9 @@ export function elementsOf(part) {
     const [start, end] = [at(block.start), at(block.end)];
     if (block.kind !== "list") list = null;
     const gap = part.text.slice(done, start);
-    const element = make(tagOf(block), { class: block.kind, dir: "auto", tabindex: "-1" });
+    // What is too wide can be scrolled, so the Tab key must reach it; all else is reached by `j` and `k`.
+    const tabindex = block.kind === "table" || block.kind === "code" ? "0" : "-1";
+    const element = make(tagOf(block), { class: `block ${block.kind}`, dir: "auto", tabindex });
     fill(element, part.text.slice(start, end), start, marks, block.kind === "table");
     if (block.kind === "list" && !list) content.append(gap, (list = make("ul")));
     else (list ?? content).append(gap);

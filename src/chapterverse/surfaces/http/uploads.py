@@ -1,0 +1,114 @@
+"""`POST /books`: a file becomes a book. Its progress is the response; whoever closes the connection cancels it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+import platformdirs
+from fastapi import APIRouter, Query, Request
+
+from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest.detect import detect
+from chapterverse.library import AsyncLibrary, Ingestion
+from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
+from chapterverse.surfaces.http.events import Event, EventStream, Report, with_progress
+
+router = APIRouter(prefix="/books", tags=["books"])
+
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\/]')
+_LONGEST_NAME = 120
+_LOCKED = "The file is encrypted. Save a copy without the protection, or add it with `chapterverse add --password`."
+
+
+@router.post("", dependencies=[WRITING])
+async def add_book(
+    request: Request,
+    library: TheLibrary,
+    name: Annotated[str, Query(description="The file's name; its suffix says which kind of text it is")],
+    index: Annotated[str | None, Query(description="The index to add it to; without one it gets its own")] = None,
+) -> EventStream:
+    """Index the file that is the body of the request.
+
+    Answers with server-sent events: `progress` with a stage, `reading` or `embedding`, and how many of how many
+    passages are done; at last `result` with the book, or `error`. A file that cannot be read leaves nothing behind.
+    """
+    data = await request.body()
+    return EventStream(request, _events(library, data, name, index))
+
+
+async def _events(library: AsyncLibrary, data: bytes, name: str, index: str | None) -> AsyncGenerator[Event, None]:
+    name = _safe(name)
+    with _about(name):
+        detect(data, name)  # what is no book at all is refused before anything is kept
+    path = _home(library) / hashlib.sha256(data).hexdigest()[:16] / name
+    known = path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    added = False
+
+    async def work(report: Report) -> dict[str, Any]:
+        nonlocal added
+        book = await _add(library, path, index, report)
+        added = True
+        return book
+
+    try:
+        async for event in with_progress(work):
+            yield event
+    finally:
+        if not (added or known):
+            shutil.rmtree(path.parent)
+
+
+async def _add(library: AsyncLibrary, path: Path, index: str | None, report: Report) -> dict[str, Any]:
+    total = 0
+
+    def cut(chunks: int) -> None:
+        nonlocal total
+        total = chunks
+        stored(0)
+
+    def stored(chunks: int) -> None:
+        report({"stage": "embedding", "done": chunks, "of": total})
+
+    report({"stage": "reading"})
+    ingestion = Ingestion(skip_failures=False, on_cut=cut, on_chunks=stored)
+    with _about(path.name):
+        result = await library.add(path, index=index, ingestion=ingestion)
+    shelf = await library.inspect(result.record.id)
+    book = next(source for source in shelf.sources if source.source_id == str(path))
+    return {
+        "index": shelf.record.id,
+        "file_id": book.file_id,
+        "title": book.title,
+        "warnings": [notice.reason for notice in result.warnings],
+    }
+
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Errors of a file name it, and say what can be done where there is no command line."""
+    try:
+        yield
+    except UnreadableFileError as error:
+        message = _LOCKED if error.reason == "encrypted" else error.explanation
+        raise UnreadableFileError(error.reason, message, file=name, cause=error) from error
+
+
+def _home(library: AsyncLibrary) -> Path:
+    """Where the files are kept, so that `sync` finds them again: each under the hash of what is in it."""
+    home = library.settings.home or platformdirs.user_data_path("chapterverse", appauthor=False)
+    return home.resolve() / ".uploads"
+
+
+def _safe(name: str) -> str:
+    """A name that every file system takes; it keeps its suffix."""
+    folded = _UNSAFE.sub("_", name).strip(". ") or "book"
+    suffix = PurePosixPath(folded).suffix[:12]
+    return folded[: _LONGEST_NAME - len(suffix)].removesuffix(suffix) + suffix
