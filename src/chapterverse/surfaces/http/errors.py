@@ -31,7 +31,8 @@ _NAMES = {
     500: "InternalError",
 }
 """What errors are called that the library does not know of."""
-_FOLDERS = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:\\|~?/)(?:[^\s/\\'\"`:*?<>|]+[/\\])+")
+_ROOT = r"(?:[A-Za-z]:\\|~?/)"
+_FOLDERS = re.compile(rf"""(?<=['"`]){_ROOT}(?:[^/\\'"`]+[/\\])+|(?<![\w:/.]){_ROOT}(?:[^\s/\\'"`:*?<>|]+[/\\])+""")
 """The folders before a file's name, on any system; not those of a web address."""
 
 log = logging.getLogger("chapterverse.http")
