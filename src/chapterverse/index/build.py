@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Self
 
 import numpy as np
 
@@ -89,8 +90,7 @@ async def build_index(
     """Build an index from nothing; one with the same id is replaced when the new one is complete, and not before."""
     chunk_count = source_count = 0
     warnings: list[Notice] = []
-    async with await store.create(record) as writer:
-        points = PointWriter(writer, embed, progress=progress)
+    async with await store.create(record) as writer, PointWriter(writer, embed, progress=progress) as points:
         async for file in files:
             chunk_count += len(file.chunks)
             source_count += 1
@@ -109,7 +109,10 @@ async def build_index(
 
 
 class PointWriter:
-    """Gives entries their vectors and stores them: while one batch is being stored, the next is being embedded."""
+    """Gives entries their vectors and stores them: one batch is stored and the next embedded while others are added.
+
+    Use it as an async context manager: what is under way when it is left is stopped.
+    """
 
     def __init__(
         self,
@@ -124,10 +127,11 @@ class PointWriter:
         self._writer = writer
         self._embed = embed
         self._average_length = average_length
-        self._known = known or {}
+        self._known = {} if known is None else known
         self._progress = progress
         self._waiting: list[tuple[Entry, str]] = []
-        self._embedded: list[tuple[Entry, list[float]]] = []
+        self._embedding: asyncio.Task[list[tuple[Entry, list[float]]]] | None = None
+        self._storing: asyncio.Task[None] | None = None
         self._stored = 0
 
     @property
@@ -142,18 +146,28 @@ class PointWriter:
 
     async def finish(self) -> None:
         """Store what is still waiting."""
-        while self._waiting or self._embedded:
-            await self._advance()
+        await self._advance()
+        await self._advance()
+        if self._storing is not None:
+            await self._storing
 
     async def _advance(self) -> None:
-        """Embed one batch while the one before is being stored; neither is left running when the other fails."""
+        """Begin to embed what waits, and to store what has been embedded."""
+        embedded = await self._embedding if self._embedding is not None else []
         batch, self._waiting = self._waiting, []
-        made, stored = await asyncio.gather(self._vectors(batch), self._store(self._embedded), return_exceptions=True)
-        for outcome in (made, stored):
-            if isinstance(outcome, BaseException):
-                raise outcome
-        assert not isinstance(made, BaseException)
-        self._embedded = made
+        self._embedding = asyncio.create_task(self._vectors(batch))
+        if self._storing is not None:
+            await self._storing
+        self._storing = asyncio.create_task(self._store(embedded))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        under_way = [task for task in (self._embedding, self._storing) if task is not None]
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _vectors(self, batch: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, list[float]]]:
         missing = {entry.embedded: text for entry, text in batch if entry.embedded not in self._known}

@@ -108,10 +108,12 @@ async def sync_index(
         await sync.take(files, None, None)
         return sync.result(plan.base, persisted=False)
     writing = store.create(plan.target) if plan.is_rebuild else store.update(plan.target.id)
-    async with await writing as writer:
+    average_length = None if plan.is_rebuild else plan.base.average_length
+    async with (
+        await writing as writer,
+        PointWriter(writer, embed, average_length=average_length, known=sync.vectors, progress=progress) as points,
+    ):
         await sync.look_at(store)
-        average_length = None if plan.is_rebuild else plan.base.average_length
-        points = PointWriter(writer, embed, average_length=average_length, known=sync.vectors, progress=progress)
         await sync.take(files, writer, points)
         await points.finish()
         record = replace(
