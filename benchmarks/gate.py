@@ -1,0 +1,69 @@
+"""The release gate: SC-001 to SC-010 on the sample book. `make gate` runs this.
+
+    python -m benchmarks.gate [--questions FILE] [--out FOLDER]
+
+The exit code is 1 if any criterion is missed. FOLDER gets the run (`run.json`), its report (`report.html`) and the
+sheet for human raters (`rating-sheet.csv`); the verdicts go to `benchmarks/results/gate.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.environments import ROOT, circumstances, publish, table
+
+from chapterverse import sample_book
+from chapterverse.evaluation import criteria, questions, report, run
+from chapterverse.evaluation.criteria import Criterion
+from chapterverse.library import Library
+from chapterverse.settings import Settings
+
+INDEX = "clocks"
+
+
+def main() -> int:
+    options = _options()
+    began = time.perf_counter()
+    asked = questions.load(options.questions)
+    with tempfile.TemporaryDirectory() as home:
+        with Library(Settings(home=Path(home))) as library:
+            library.add("sample", index=INDEX)
+        found, measured = criteria.check(Path(home), asked, index=INDEX, progress=_dot)
+    options.out.mkdir(parents=True, exist_ok=True)
+    run.save(options.out / "run.json", measured)
+    (options.out / "report.html").write_text(report.html(measured), encoding="utf-8")
+    (options.out / "rating-sheet.csv").write_text(criteria.rating_sheet(measured), encoding="utf-8")
+    print(file=sys.stderr)
+    publish("gate", _result(found, len(asked), time.perf_counter() - began))
+    print(f"The run, its report and the rating sheet are in {options.out}.", file=sys.stderr)
+    return 0 if all(one.met for one in found) else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="The success criteria on the sample book.")
+    parser.add_argument("--questions", type=Path, default=sample_book().parent / "questions.jsonl")
+    parser.add_argument("--out", type=Path, default=ROOT / ".local" / "gate")
+    return parser.parse_args()
+
+
+def _result(found: list[Criterion], asked: int, seconds: float) -> str:
+    missed = [one.id for one in found if not one.met]
+    verdict = f"**Missed: {', '.join(missed)}.**" if missed else "**All ten criteria are met.**"
+    rows = [(one.id, one.demand, one.found, "met" if one.met else "**missed**") for one in found]
+    proxies = [f"- {one.id} is measured by a proxy: {one.proxy}." for one in found if one.proxy]
+    about = f"{asked} questions in {seconds / 60:.1f} minutes. {circumstances()}"
+    return "\n\n".join(
+        ["# The release gate", about, verdict, table(("", "demand", "found", ""), rows), "\n".join(proxies)]
+    )
+
+
+def _dot(_: object) -> None:
+    print(".", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""The release gate on a few questions: it is met by what is whole, and missed by what is broken on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chapterverse.errors import AstRagError
+from chapterverse.evaluation import criteria, questions
+from chapterverse.evaluation.criteria import Criterion, Sizes
+from chapterverse.evaluation.questions import Question
+from chapterverse.ingest.books import sample_book
+from chapterverse.library import Library
+from chapterverse.settings import Settings
+from chapterverse.types import Answer
+from tests.clocks import INDEX, exported
+
+SMALL = Sizes(1, 1, 1)
+ASKED = "Who taught apprentices by handing them a seven-pound weight?"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    home = tmp_path_factory.mktemp("gate")
+    with Library(Settings(home=home)) as library:
+        library.import_index(exported(base.parent if "gw" in base.name else base), INDEX)
+    return home
+
+
+@pytest.fixture(scope="module")
+def few() -> list[Question]:
+    """One question of each kind, that are answered or refused with ease."""
+    kept = {one.id: one for one in questions.load(sample_book().parent / "questions.jsonl")}
+    quote = "Ambrose Kell, who disliked talking, used to teach the matter by placing a seven-pound weight in a new"
+    fact = Question(id="fact", kind="answerable", question=ASKED, answer="Ambrose Kell", quotes=[quote])
+    return [fact, kept["o001"], kept["s001"]]
+
+
+def judged(home: Path, few: list[Question], library: type[Library]) -> dict[str, Criterion]:
+    found, _ = criteria.check(home, few, index=INDEX, library=library, sizes=SMALL)
+    assert [one.id for one in found] == [f"SC-{n:03}" for n in range(1, 11)]
+    return {one.id: one for one in found}
+
+
+def missed(found: dict[str, Criterion]) -> set[str]:
+    # How long an answer takes on a busy machine is no matter of these tests.
+    return {one.id for one in found.values() if not one.met} - {"SC-001"}
+
+
+class Inventive(Library):
+    """Adds a word to what the book says."""
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        answer = super().ask(question, **options)
+        said = tuple(replace(one, text=one.text.replace("weight", "gold weight")) for one in answer.sentences)
+        return replace(answer, sentences=said)
+
+
+class Chatty(Library):
+    """Refuses in words of its own."""
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        answer = super().ask(question, **options)
+        return replace(answer, text=f"Sorry! {answer.text}.") if answer.status == "refused" else answer
+
+
+class Curious(Library):
+    """Looks into the index though a passage was selected."""
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        if options.get("selection"):
+            self.indexes()
+        return super().ask(question, **options)
+
+
+class Remembering(Library):
+    """Answers with what it answered before."""
+
+    last: Answer | None = None
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        answer = super().ask(question, **options)
+        if self.last is not None and not options.get("selection"):
+            answer = replace(answer, text=f"{answer.text} {self.last.text}")
+        self.last = answer
+        return answer
+
+
+class Unshaken(Library):
+    """Says something even when its store is gone."""
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        try:
+            return super().ask(question, **options)
+        except AstRagError:
+            return Answer(question, "It was Ambrose Kell.", "ok", None, (), (), (), 1.0, "Good", "")
+
+
+@pytest.fixture(scope="module")
+def whole(home: Path, few: list[Question]) -> dict[str, Criterion]:
+    return judged(home, few, Library)
+
+
+def test_what_is_whole_meets_every_criterion(whole: dict[str, Criterion]) -> None:
+    assert missed(whole) == set(), whole
+
+
+def test_proxies_say_that_they_are_proxies(whole: dict[str, Criterion]) -> None:
+    assert {one.id for one in whole.values() if one.proxy} == {"SC-002", "SC-008"}
+    assert all("needs people" in one.proxy for one in whole.values() if one.proxy)
+
+
+@pytest.mark.parametrize(
+    ("broken", "criterion"),
+    [
+        (Inventive, "SC-003"),
+        (Chatty, "SC-004"),
+        (Curious, "SC-005"),
+        (Remembering, "SC-009"),
+        (Unshaken, "SC-010"),
+    ],
+)
+def test_what_is_broken_on_purpose_is_seen(
+    home: Path, few: list[Question], broken: type[Library], criterion: str
+) -> None:
+    assert criterion in missed(judged(home, few, broken))
+
+
+def test_too_few_questions_show_nothing(home: Path, few: list[Question]) -> None:
+    found, measured = criteria.check(home, few[:2], index=INDEX)
+    assert {"SC-003", "SC-004", "SC-005"} <= {one.id for one in found if not one.met}
+    sheet = criteria.rating_sheet(measured)
+    assert sheet.startswith("id,question,answer,source")
+    assert "Ambrose Kell" in sheet
+    assert "o001" not in sheet, "a refusal is not rated"
