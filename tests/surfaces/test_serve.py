@@ -1,0 +1,75 @@
+"""`chapterverse serve` as a process of its own: it starts, answers, and ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pytest
+from pytest_httpserver import HTTPServer
+
+from tests.chat_server import ChatServer, Said, draft_json
+from tests.surfaces.service import free_port
+
+QUOTE = "The great bell was cast in 1702."
+ASKED = {"question": "When was the great bell cast?", "selected_text": f"{QUOTE} It weighs forty-one hundredweight."}
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", "serve", *arguments]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("CHAPTERVERSE_", "QDRANT_"))}
+    return subprocess.Popen(
+        command, env={**clean, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_questions_that_are_being_answered_are_answered_before_it_ends(tmp_path: Path, httpserver: HTTPServer) -> None:
+    chat = ChatServer(httpserver, [Said(draft_json((QUOTE, ["S1"], QUOTE)), after=2.0)])
+    port = free_port()
+    process = start(
+        *("--port", str(port), "--model", "openai-compatible:m", "--deadline", "300"),
+        CHAPTERVERSE_HOME=str(tmp_path),
+        OPENAI_COMPATIBLE_BASE_URL=chat.base_url,
+    )
+    with process, httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=300) as client:
+        while not _is_ready(client):
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.1)
+        with ThreadPoolExecutor() as pool:
+            answer = pool.submit(client.post, "/ask", json=ASKED)
+            while not chat.bodies:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            assert (answer.result().status_code, answer.result().json()["answer"]) == (200, QUOTE)
+        _, log = process.communicate()
+    assert "Application shutdown complete." in log
+    assert "Traceback" not in log
+    assert process.returncode == -signal.SIGTERM  # as whoever sent it expects
+
+
+def _is_ready(client: httpx2.Client) -> bool:
+    try:
+        return client.get("/ready").status_code == 200
+    except httpx2.ConnectError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--host", "0.0.0.0"], "Set CHAPTERVERSE_API_KEY"),
+        (["--workers", "2"], "cannot share an embedded index"),
+    ],
+)
+def test_it_says_why_it_does_not_start(arguments: list[str], said: str) -> None:
+    with start(*arguments) as process:
+        _, log = process.communicate()
+    assert process.returncode == 2
+    assert said in log
+    assert "Traceback" not in log
