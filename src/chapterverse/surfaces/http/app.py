@@ -11,21 +11,21 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from chapterverse import __version__
-from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
-from chapterverse.surfaces.http import asking, books, errors, indexes, page, policy, status, uploads
+from chapterverse.surfaces.http import asking, books, chat, errors, indexes, page, policy, status, uploads
 from chapterverse.surfaces.http.envelope import REQUEST_ID, Envelope
 from chapterverse.surfaces.http.guard import BodyLimit, Guard
 from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
 from chapterverse.surfaces.http.metrics import Metrics
 
-_ROUTERS = (asking.router, books.router, indexes.router, page.router, status.router, uploads.router)
+_ROUTERS = (asking.router, books.router, chat.router, indexes.router, page.router, status.router, uploads.router)
 
 
 def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) -> FastAPI:
     """The application; it closes the library when it ends."""
     service = service or ServiceSettings()
-    assistants = McpEndpoint(library, Generation(model=service.model, seconds=service.deadline))
+    assistants = McpEndpoint(library, policy.generation(service))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, SEARCH_FAILED
+from chapterverse.contracts.chat import openai_error
 from chapterverse.contracts.errors_map import http_status
 from chapterverse.errors import AstRagError, AstRagRetrievalError, AstRagValidationError
 
@@ -48,12 +49,11 @@ def add_handlers(app: FastAPI) -> None:
 def error_response(
     scope: Scope, status: int, detail: str, *, error: str | None = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """An error in the one shape, for whoever answers a request."""
-    body = {
-        "error": error or _NAMES.get(status, "HTTPException"),
-        "detail": _FOLDERS.sub("", detail),
-        "request_id": scope.get("state", {}).get("id", ""),
-    }
+    """An error in the one shape, for whoever answers a request; for OpenAI's clients, in the shape that they expect."""
+    name, detail = error or _NAMES.get(status, "HTTPException"), _FOLDERS.sub("", detail)
+    if scope["path"].startswith("/v1/"):
+        return JSONResponse(openai_error(status, name, detail), status_code=status, headers=headers)
+    body = {"error": name, "detail": detail, "request_id": scope.get("state", {}).get("id", "")}
     return JSONResponse(body, status_code=status, headers=headers)
 
 

@@ -3,34 +3,72 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from chapterverse.errors import AstRagValidationError
-from chapterverse.library import AsyncLibrary
+from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.providers.generation import resolve
+from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.mcp.server import create_server
 
 
-def run(http: str | None = None) -> None:
-    """Serve until whoever started it goes away; `http` is where to serve streamable HTTP, as `host:port`."""
-    asyncio.run(_serve(_parsed(http) if http is not None else None))
+def run_stdio(model: str) -> None:
+    """Serve until whoever started it closes stdin. Nothing but the protocol is written to stdout."""
+    resolve(model)  # raises if it is unknown, or its key is missing
+    asyncio.run(_serve_stdio(Generation(model=model)))
 
 
-async def _serve(http: tuple[str, int] | None) -> None:
-    async with AsyncLibrary() as library:
-        await library.share()
-        server = create_server(library)
-        warming = asyncio.create_task(library.warm_up())  # so that the first question need not wait for the models
-        try:
-            if http is None:
-                await server.run_stdio_async()
-            else:
-                await server.run_streamable_http_async(host=http[0], port=http[1], stateless_http=True)
-        finally:
-            warming.cancel()
-            await asyncio.wait([warming])
+def run_http(address: str, model: str) -> None:
+    """Serve `/mcp` alone until interrupted, under the rules of the service."""
+    import uvicorn
 
+    from chapterverse.surfaces.http.serving import check, read_settings
 
-def _parsed(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise AstRagValidationError(f"--http is {address!r}; it must be HOST:PORT, such as 127.0.0.1:8000.")
-    return host.strip("[]"), int(port)
+    settings, service = Settings(), read_settings({"host": host.strip("[]"), "port": int(port), "model": model})
+    check(settings, service)
+    app = http_app(AsyncLibrary(settings), service)
+    uvicorn.run(app, host=service.host, port=service.port, server_header=False)
+
+
+def http_app(library: AsyncLibrary, service: ServiceSettings) -> Starlette:
+    """`/mcp` alone; it closes the library when it ends."""
+    from chapterverse.surfaces.http.guard import BodyLimit, Guard
+    from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
+    from chapterverse.surfaces.http.policy import generation
+
+    endpoint = McpEndpoint(library, generation(service))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with _long_lived(library), endpoint.running():
+            yield
+
+    layers = [Middleware(Guard, service=service), Middleware(BodyLimit, service=service)]
+    return Starlette(routes=[Route(PATH, endpoint)], middleware=layers, lifespan=lifespan)
+
+
+async def _serve_stdio(generation: Generation) -> None:
+    library = AsyncLibrary()
+    async with _long_lived(library):
+        await create_server(library, generation).run_stdio_async()
+
+
+@asynccontextmanager
+async def _long_lived(library: AsyncLibrary) -> AsyncIterator[None]:
+    """Shared with the other processes of this machine, and its models loaded meanwhile for the first question."""
+    async with library:
+        await library.share()
+        warming = asyncio.create_task(library.warm_up())
+        try:
+            yield
+        finally:
+            warming.cancel()
+            await asyncio.wait([warming])

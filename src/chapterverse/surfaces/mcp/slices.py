@@ -64,8 +64,8 @@ def limited(document: Document, whole: Slice, length: int) -> Slice:
     if whole.end - whole.start <= length:
         return whole
     end = whole.start + length
-    space = document.text.rfind(" ", whole.start + length // 2, end)
-    end = space + 1 if space >= 0 else end
+    gaps = (at for at in range(end, whole.start + length // 2, -1) if document.text[at].isspace())
+    end = next(gaps, end)
     return Slice(whole.start, end, next_start=end)
 
 
