@@ -37,6 +37,7 @@ _PREDICATE = re.compile(
     rf"|{'|'.join(sorted(PAST_FORMS))})\b"
 )
 _SUBJECT_LENGTH = 90
+_EQUATION = re.compile(r"\s+(?:is|was|are|were)\s+(?:[A-Z]\w+\s?)+(?=[,;.])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -
                 yield Evidence(_row(text, start, end))
             else:
                 context, subject = _antecedent(number, text, spans)
-                yield Evidence(sentence, context, subject, text[slice(*spans[number - 1])] if number else "")
+                previous = text[slice(*spans[number - 1])] if number else ""
+                yield Evidence(_LIST_MARKER.sub("", sentence), context, subject, _LIST_MARKER.sub("", previous))
 
 
 def _row(text: str, start: int, end: int) -> str:
@@ -152,7 +154,7 @@ def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tup
         return "", ""
     for back in range(number - 1, max(-1, number - 1 - _BACK), -1):
         earlier = text[slice(*spans[back])]
-        if not _begins_with_pronoun(earlier) and (subject := subject_of(earlier)):
+        if not _begins_with_pronoun(earlier) and (subject := _named(earlier)):
             return earlier, subject
     return "", ""
 
@@ -165,6 +167,13 @@ def _begins_with_pronoun(sentence: str) -> bool:
     if pronoun is None or len(_WORD.findall(sentence[: pronoun.start()])) > _LEAD:
         return False
     return not any(name.start < pronoun.start() and not name.opens for name in names(sentence))
+
+
+def _named(sentence: str) -> str:
+    """What a sentence is about; of "The last master was Edmund Sallis", both are."""
+    subject = subject_of(sentence)
+    equation = _EQUATION.match(sentence, len(subject))
+    return sentence[: equation.end()] if equation else subject
 
 
 def subject_of(sentence: str) -> str:

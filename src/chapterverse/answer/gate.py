@@ -209,12 +209,19 @@ class Gate:
             if not places:
                 message = f"The quote “{piece}” is not in {', '.join(draft.citations)}."
                 raise _Rejected("quote_not_found", message, draft.citations[0])
-            key, span = min(places, key=lambda place: self._distance(draft.text, *place))
+            near = [place for place in places if located and self._together(located[-1], *place)]
+            if located and not near:
+                raise _Rejected("stitched", "The parts of the quote stand in different paragraphs.", places[0][0])
+            key, span = min(near or places, key=lambda place: self._distance(draft.text, *place))
             located.append(Located(key, *span, self._texts[key][slice(*span)]))
             evidence += around(span, self._texts[key], self._units[key])
         if not evidence:
             raise _Rejected("no_quote", "The quote is no part of a sentence.", draft.citations[0])
         return tuple(located), list(dict.fromkeys(evidence))
+
+    def _together(self, before: Located, key: str, span: tuple[int, int]) -> bool:
+        """Whether a part of a quote stands behind the part before it, in the same paragraph."""
+        return key == before.passage and span[0] >= before.end and "\n\n" not in self._texts[key][before.end : span[0]]
 
     def _distance(self, claim: str, key: str, span: tuple[int, int]) -> int:
         """How many words of the claim the sentences around a place do not have."""

@@ -62,7 +62,8 @@ Rules:
 - Say only what the passages say. What you know from elsewhere does not count, even if it is true.
 - Write as few short sentences as the question needs: one to three for a plain fact, never more than five.
 - Each sentence has `text`, its words without any marks; `citations`, the ids of the passages that it rests on, such as
-  "S1"; and `quote`, the words of one of these passages that prove it, copied exactly, letter by letter.
+  "S1"; and `quote`, the words of one of these passages that prove it, copied exactly, letter by letter. Where they
+  speak of "he", "she" or "it", begin the quote with the sentence that names what is meant.
 - Keep every number, date, name and negation as the book has it.
 - Where passages contradict each other, write one sentence for each of them.
 - Where the passages do not answer the question, give no sentences.

@@ -144,9 +144,15 @@ class AsyncLibrary(Indexes):
             asking.cancel()
             await asyncio.wait([asking])
 
-    async def answer_from(self, question: str, entries: Sequence[Entry], generation: Generation = LOCAL) -> Answer:
+    async def answer_from(
+        self,
+        question: str,
+        entries: Sequence[Entry],
+        generation: Generation = LOCAL,
+        validation: ValidationSettings | None = None,
+    ) -> Answer:
         """Answer from passages that were found before, and from nothing else; each is a document of its own."""
-        return await ask(check_question(question), await self._mind(generation), GivenContent(entries))
+        return await ask(check_question(question), await self._mind(generation, validation), GivenContent(entries))
 
     async def _mind(
         self,

@@ -133,12 +133,13 @@ class Case:
         return tuple(self._used(n) if self._tells(n) else frozenset() for n in range(len(self.sentences)))
 
     def _tells(self, number: int) -> bool:
-        """Whether a sentence has at least two terms of the claim that the main one has not."""
+        """Whether a sentence has the claim's verb, or at least two of its terms, and the main one has not."""
         mine, main = (
             {t for t in self.claim.terms if any(matches(t, o) for o in self.sentences[n].terms)}
             for n in (number, self.home)
         )
-        return number == self.home or len(mine - main) >= 2
+        own = mine - main
+        return number == self.home or len(own) >= 2 or any(self.claim.verb(term.token) for term in own)
 
     def _used(self, number: int) -> frozenset[int]:
         """The clauses where its terms stand; that of the claim's subject only where there is no other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from chapterverse.answer.facts import Number
@@ -186,3 +187,14 @@ def dates(case: Case) -> Iterator[Objection]:
     for date in case.claim.dates:
         if known and not any(date.within(other) for other in known):
             yield Objection("date", f"The date {case.claim.text[date.start : date.end]} is not in the evidence.")
+
+
+def alternatives(case: Case) -> Iterator[Objection]:
+    """ "Three or four times" must not become "four times"."""
+    claimed = {t.key for t in case.claim.terms if t.number is not None}
+    for sentence in case.sentences:
+        counted = [t for t in sentence.terms if t.number is not None]
+        for first, second in pairwise(counted):
+            between = [token.word for token in sentence.tokens[first.token + 1 : second.token]]
+            if between == ["or"] and len({first.key, second.key} & claimed) == 1:
+                yield Objection("number", "The evidence gives two numbers to choose from, and the claim one of them.")
