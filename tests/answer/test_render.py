@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
 
 from chapterverse.answer.cite import cite
 from chapterverse.answer.gate import Passed
-from chapterverse.answer.render import format_response
+from chapterverse.answer.render import footnoted, format_response
 from chapterverse.errors import AstRagValidationError
-from chapterverse.types import Answer, Citation, Place
+from chapterverse.types import Answer, AnswerSentence, Citation, Place
 from tests.answer.test_cite import DOCUMENT, PASSAGE, located
 
 CITATION = cite([Passed("x", "quote", (located("It had one hand."),))], [PASSAGE], {"book.md": DOCUMENT}.get).citations[
@@ -33,6 +34,21 @@ def test_text_names_each_source_with_its_quote() -> None:
 def test_an_answer_brings_its_own_sources() -> None:
     answer = Answer("?", "It had one hand.", "ok", None, (), (CITATION,), (), 0.9, "Good", "2026-01-01T00:00:00Z")
     assert format_response(answer) == format_response("It had one hand.", [CITATION])
+
+
+def test_footnotes_stand_below_the_sentences_that_cite_them() -> None:
+    said = (
+        AnswerSentence("The book gives more than one answer.", "notice"),
+        AnswerSentence("It had one hand.", "quote", (0,)),
+        AnswerSentence("One\nTwo", "statement", (0, 1)),
+    )
+    answer = Answer("?", "…", "ok", None, said, (CITATION, CITATION), (), 0.9, "Good", "2026-01-01T00:00:00Z")
+    assert footnoted(answer) == (
+        "The book gives more than one answer. It had one hand. [1]\nOne\nTwo [1][2]\n\n"
+        "[1] A Book, Chapter 1, Its hand, page v: “It had one hand.”\n"
+        "[2] A Book, Chapter 1, Its hand, page v: “It had one hand.”"
+    )
+    assert footnoted(replace(answer, text="No.", sentences=(), citations=())) == "No."
 
 
 def test_a_refusal_has_no_sources() -> None:

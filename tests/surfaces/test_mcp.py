@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -21,7 +22,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceTemplateReference
 
-from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION
+from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
@@ -294,7 +295,8 @@ def test_a_store_that_cannot_be_reached_is_a_tool_error() -> None:
     library = AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9", index=INDEX))
     with served(library) as service:
         for assistant in connected(str(service.base_url.join("/mcp"))):
-            assert "Trying again may help." in assistant.error("search", query="bells")
+            assert f"{SEARCH_FAILED} Trying again may help." in assistant.error("search", query="bells")
+            assert "127.0.0.1:9" not in assistant.error("ask", question="Who cast the bell?")
 
 
 def chapterverse(*arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -357,6 +359,12 @@ def test_the_command_serves_http_on_a_port_of_its_own(home: Path, stdio: Assista
 def test_what_cannot_be_served_is_refused(address: str | None, model: str, told: str) -> None:
     with pytest.raises(AstRagError, match=told):
         run_stdio(model) if address is None else run_http(address, model)
+
+
+def test_the_sdk_is_imported_by_the_command_alone() -> None:
+    code = "import sys, chapterverse.surfaces.cli, chapterverse.surfaces.http; print('mcp' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_every_configuration_that_is_shown_starts_the_same_server() -> None:

@@ -1,7 +1,10 @@
-"""Which HTTP status an error is answered with: the table of `docs/contracts.md`, in code."""
+"""How errors are told: with which HTTP status, by the table of `docs/contracts.md`, and in which words."""
 
 from __future__ import annotations
 
+import re
+
+from chapterverse.answer.prompts import SEARCH_FAILED
 from chapterverse.errors import (
     AstRagAuthError,
     AstRagEmbeddingCapabilityError,
@@ -35,7 +38,7 @@ REASON: dict[tuple[type[AstRagError], str], int] = {
 }
 """By `details["reason"]`."""
 
-RATE_LIMITED = 429
+RATE_LIMITED, UNAVAILABLE = 429, 503
 UNREADABLE_UPLOAD, UPLOAD_TOO_LARGE = 422, 413
 
 
@@ -48,3 +51,20 @@ def http_status(error: AstRagError, *, upload: bool = False) -> int:
         return RATE_LIMITED
     kind, status = next((kind, status) for kind, status in STATUS if isinstance(error, kind))
     return REASON.get((kind, str(reason)), status)
+
+
+_ROOT = r"(?:[A-Za-z]:\\|~?/)"
+_FOLDERS = re.compile(rf"""(?<=['"`]){_ROOT}(?:[^/\\'"`]+[/\\])+|(?<![\w:/.]){_ROOT}(?:[^\s/\\'"`:*?<>|]+[/\\])+""")
+"""The folders before a file's name, on any system; not those of a web address."""
+
+
+def public_message(error: AstRagError) -> str:
+    """What others may read of an error: neither where the store is, nor in which folders files are."""
+    if isinstance(error, AstRagRetrievalError) and http_status(error) == UNAVAILABLE:
+        return SEARCH_FAILED
+    return without_folders(error.message)
+
+
+def without_folders(text: str) -> str:
+    """A text whose files are named without the folders they are in."""
+    return _FOLDERS.sub("", text)

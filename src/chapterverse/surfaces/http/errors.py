@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,12 +13,12 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from chapterverse.answer.prompts import EMPTY_QUESTION, SEARCH_FAILED
+from chapterverse.answer.prompts import EMPTY_QUESTION
 from chapterverse.contracts.chat import openai_error
-from chapterverse.contracts.errors_map import http_status
-from chapterverse.errors import AstRagError, AstRagRetrievalError, AstRagValidationError
+from chapterverse.contracts.errors_map import http_status, public_message, without_folders
+from chapterverse.errors import AstRagError, AstRagValidationError
 
-_INVALID, _SURPRISE, _UNAVAILABLE = 400, 500, 503
+_INVALID, _SURPRISE = 400, 500
 _RETRY_AFTER = 1
 _NAMES = {
     401: "Unauthorized",
@@ -32,9 +31,6 @@ _NAMES = {
     500: "InternalError",
 }
 """What errors are called that the library does not know of."""
-_ROOT = r"(?:[A-Za-z]:\\|~?/)"
-_FOLDERS = re.compile(rf"""(?<=['"`]){_ROOT}(?:[^/\\'"`]+[/\\])+|(?<![\w:/.]){_ROOT}(?:[^\s/\\'"`:*?<>|]+[/\\])+""")
-"""The folders before a file's name, on any system; not those of a web address."""
 
 log = logging.getLogger("chapterverse.http")
 
@@ -50,7 +46,7 @@ def error_response(
     scope: Scope, status: int, detail: str, *, error: str | None = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """An error in the one shape, for whoever answers a request; for OpenAI's clients, in the shape that they expect."""
-    name, detail = error or _NAMES.get(status, "HTTPException"), _FOLDERS.sub("", detail)
+    name, detail = error or _NAMES.get(status, "HTTPException"), without_folders(detail)
     if scope["path"].startswith("/v1/"):
         return JSONResponse(openai_error(status, name, detail), status_code=status, headers=headers)
     body = {"error": name, "detail": detail, "request_id": scope.get("state", {}).get("id", "")}
@@ -64,11 +60,10 @@ def response_to(scope: Scope, error: Exception) -> JSONResponse:
         detail = "Something went wrong here. Please try again later."
         return error_response(scope, _SURPRISE, detail)
     status = http_status(error)
-    detail = SEARCH_FAILED if status == _UNAVAILABLE and isinstance(error, AstRagRetrievalError) else error.message
     headers = {"Retry-After": _seconds(error.details.get("retry_after"))} if error.retryable else None
     if status >= _SURPRISE:
         log.warning("Request %s: %s: %s", scope.get("state", {}).get("id", ""), type(error).__name__, error.message)
-    return error_response(scope, status, detail, error=type(error).__name__, headers=headers)
+    return error_response(scope, status, public_message(error), error=type(error).__name__, headers=headers)
 
 
 def _seconds(given: Any) -> str:

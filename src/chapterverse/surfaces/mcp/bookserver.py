@@ -10,6 +10,7 @@ from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.types import CallToolResult, InputRequiredResult, Resource
 from pydantic import ValidationError
 
+from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
 from chapterverse.surfaces.mcp import results
@@ -28,7 +29,7 @@ class BookServer(MCPServer[object]):
         try:
             books = results.book_list(await self._books.shelves()).books
         except AstRagError as error:
-            raise ResourceError(error.message) from error
+            raise ResourceError(public_message(error)) from error
         return [
             Resource(uri=one.uri, name=one.title, description=_described(one), mime_type="text/markdown")
             for one in books

@@ -9,6 +9,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference
 from mcp.types import ResourceTemplateReference as TemplateReference
 
+from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError
 from chapterverse.library import AsyncLibrary
 from chapterverse.surfaces.mcp import results
@@ -38,7 +39,7 @@ def add_resources(server: MCPServer[object], library: AsyncLibrary) -> None:
         try:
             part = chapter_slice(document, chapter)
         except AstRagValidationError as error:
-            raise ResourceNotFoundError(error.message) from error
+            raise ResourceNotFoundError(public_message(error)) from error
         return document.text[part.start : part.end]
 
     async def complete(
@@ -74,9 +75,9 @@ async def _document(shelves: Books, index: str, file: str) -> Document:
     try:
         document, _ = await shelves.document(index, file)
     except (AstRagValidationError, AstRagIndexError) as error:
-        raise ResourceNotFoundError(error.message) from error
+        raise ResourceNotFoundError(public_message(error)) from error
     except AstRagError as error:
-        raise ResourceError(error.message) from error
+        raise ResourceError(public_message(error)) from error
     return document
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Annotated
@@ -15,6 +16,7 @@ from pydantic import BaseModel, Field
 from chapterverse import __version__
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import FULL_BOOK, QueryScope
+from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Generation
 from chapterverse.library.asking import LOCAL
@@ -42,6 +44,7 @@ ReadUntil = Annotated[
     int | None, Field(description="Nothing after this page of the file: for a reader who wants no spoilers.")
 ]
 
+_log = logging.getLogger(__name__)
 _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _LONGEST = 20_000
 """Characters that `read_passage` gives at once."""
@@ -210,9 +213,11 @@ def _result(text: str, record: BaseModel) -> CallToolResult:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What a user can meet is told as it is, with what to do next; anything else stays here."""
+    """What a user can meet is told, with what to do next; anything else stays here."""
     try:
         yield
     except AstRagError as error:
-        again = " Trying again may help." if error.retryable else ""
-        raise ToolError(error.message + again) from error
+        told = public_message(error)
+        if told != error.message:
+            _log.warning("%s: %s", type(error).__name__, error.message)
+        raise ToolError(told + (" Trying again may help." if error.retryable else "")) from error
