@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
-import uvicorn
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
-from chapterverse.surfaces.http import create_app
 from tests.clocks import clocks_home
+from tests.surfaces.service import served
 
 __all__ = ["clocks_home"]
 
 
-def serve(library: AsyncLibrary) -> Iterator[httpx2.Client]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(create_app(library), port=port, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.05)
-    with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-        yield client
-    server.should_exit = True
-    thread.join(30)
-
-
 @pytest.fixture(scope="module")
 def client(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    import shutil
-
     home = tmp_path_factory.mktemp("served") / "home"
     shutil.copytree(clocks_home, home)
-    yield from serve(AsyncLibrary(Settings(home=home)))
+    with served(AsyncLibrary(Settings(home=home))) as client:
+        yield client
 
 
 def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None:
@@ -121,12 +101,13 @@ def test_other_errors_have_the_same_shape(client: httpx2.Client) -> None:
     assert client.post("/ask", content=b"{").status_code == 400
 
 
-def test_health_and_indexes(client: httpx2.Client) -> None:
+def test_health_readiness_and_indexes(client: httpx2.Client) -> None:
     assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/ready").json() == {"status": "ready", "models": True, "store": True, "indexes": 1}
     assert [index["index"] for index in client.get("/indexes").json()] == ["clocks"]
 
 
 def test_an_unreachable_store_is_service_unavailable() -> None:
-    for client in serve(AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9", index="clocks"))):
+    with served(AsyncLibrary(Settings(qdrant_url="http://127.0.0.1:9", index="clocks"))) as client:
         response = client.post("/ask", json={"question": "What is the drop?"})
         assert (response.status_code, response.json()["detail"]) == (503, SEARCH_FAILED)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from chapterverse.answer.cite import sources
-from chapterverse.types import Answer, Citation, Passage, Place, Spoken
+from chapterverse.types import Answer, Citation, Passage, Place, Reason, SentenceKind, Spoken, Status
 
 Body = dict[str, Any]
 
@@ -44,6 +44,99 @@ class AskRequest(BaseModel):
     filters: AskFilters | None = None
     top_k: StrictInt | None = Field(default=None, description="1 to 50 passages")
     index: StrictStr | None = None
+
+
+class _Said(BaseModel):
+    """A part of the response; it has these fields and no others."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class _Placed(_Said):
+    page: int | None
+    """Counted from 1 in the file."""
+    page_label: str | None
+    """As it is printed."""
+    slide: int | None
+    chapter: str | None
+    section: str | None
+
+
+class MatchedChunk(_Placed):
+    """A passage that was found for the question."""
+
+    chunk_id: str
+    text: str
+    start: int
+    """Characters of the document's text."""
+    end: int
+    file_id: str | None
+    source_url: str | None
+    title: str | None
+    score: float
+    answers: bool
+    """False for those of a refusal: they are near, and do not answer."""
+
+
+class AskCitation(_Placed):
+    """Chapter and verse of one quote."""
+
+    number: int
+    """As the sentences have it."""
+    citation_id: str
+    chunk_id: str | None
+    quote: str
+    start: int
+    """Characters of the document's text, or of the selected text."""
+    end: int
+    snippet: str
+    cfi: str | None
+    title: str | None
+    file_id: str | None
+    file_name: str | None
+    mime_type: str | None
+    source_url: str | None
+    document_sha256: str | None
+    score: float
+    vector_score: float | None
+    lexical_score: float | None
+
+
+class AskSentence(_Said):
+    """A sentence that has passed the gate."""
+
+    text: str
+    kind: SentenceKind
+    citations: list[int]
+    """Numbers of citations."""
+
+
+class AskResponse(_Said):
+    """An answer that the book bears out, or a refusal: then `reason` says why, and nothing is cited."""
+
+    answer: str
+    status: Status
+    reason: Reason | None
+    grounded: bool
+    confidence: float
+    sources: list[str]
+    """What the answer cites, in words."""
+    matched_chunks: list[MatchedChunk]
+    citations: list[AskCitation]
+    sentences: list[AskSentence]
+    retrieval_quality: Literal["Good", "Partial", "Poor"]
+    timestamp: str
+    request_id: str
+
+
+class ErrorBody(_Said):
+    """What every error is answered with."""
+
+    error: str
+    """Which kind of error, for machines."""
+    detail: str
+    """What happened and what to do next, for people."""
+    request_id: str
 
 
 def answered(answer: Answer, request_id: str) -> Body:

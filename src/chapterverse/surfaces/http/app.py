@@ -13,7 +13,7 @@ from starlette.routing import Route
 from chapterverse import __version__
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
-from chapterverse.surfaces.http import asking, books, chat, errors, indexes, page, policy, status, uploads
+from chapterverse.surfaces.http import asking, books, chat, errors, indexes, openapi, page, policy, status, uploads
 from chapterverse.surfaces.http.envelope import REQUEST_ID, Envelope
 from chapterverse.surfaces.http.guard import BodyLimit, Guard
 from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
@@ -46,6 +46,7 @@ def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) ->
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(Route(PATH, assistants, include_in_schema=False))
+    app.openapi = lambda: openapi.describe(app)  # type: ignore[method-assign]
     _add_layers(app, service)
     return app
 

@@ -27,8 +27,8 @@ from chapterverse.surfaces.http.dependencies import (
     TheService,
 )
 from chapterverse.surfaces.http.events import Event, EventStream, begun, wants_events, while_connected
-from chapterverse.surfaces.http.examples import ASK
 from chapterverse.surfaces.http.metrics import Metrics
+from chapterverse.surfaces.http.openapi import ASK
 from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
 router = APIRouter(tags=["asking"], dependencies=[WARM])

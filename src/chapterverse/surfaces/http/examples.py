@@ -1,3 +1,0 @@
-from typing import Any
-
-ASK: dict[int | str, dict[str, Any]] = {}
