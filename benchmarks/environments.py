@@ -26,7 +26,7 @@ class Peer:
 
     name: str
     packages: tuple[str, ...]
-    functions: tuple[str, ...]
+    functions: tuple[str, ...] = ()
     bare_packages: tuple[str, ...] = ()
     """Installed without what they ask for."""
 
@@ -39,10 +39,10 @@ class Peer:
         return self.home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def install(peer: Peer) -> str | None:
-    """Make a peer's environment when it is missing; why it cannot be had, or None."""
+def install(peer: Peer, again: bool = False) -> str | None:
+    """Make a peer's environment when it is missing, or `again`; why it cannot be had, or None."""
     ready, wanted = peer.home / "ready", " ".join([*peer.packages, *peer.bare_packages])
-    if ready.exists() and ready.read_text() == wanted:
+    if not again and ready.exists() and ready.read_text() == wanted:
         return None
     print(f"Installing {peer.name} ...", file=sys.stderr)
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(peer.home)], check=True)
@@ -55,9 +55,17 @@ def install(peer: Peer) -> str | None:
     return None
 
 
+def installed_mb(peer: Peer) -> float:
+    """All that an environment holds, but for what every one has and what Python compiles."""
+    files = (path for path in peer.home.rglob("site-packages/*") if not path.name.startswith(("pip", "setuptools")))
+    every = (file for path in files for file in ([path] if path.is_file() else path.rglob("*")))
+    return sum(one.stat().st_size for one in every if one.is_file() and one.suffix != ".pyc") / 1e6
+
+
 def versions(peer: Peer) -> str:
     """What is installed of a peer."""
-    names = [re.split(r"[\[<>=]", package)[0] for package in (*peer.packages, *peer.bare_packages)]
+    packages = (*peer.packages, *peer.bare_packages)
+    names = [peer.name if os.sep in package else re.split(r"[\[<>=]", package)[0] for package in packages]
     code = "import sys, importlib.metadata as m; print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
     asked = [str(peer.python), "-c", code, *names]
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,6 +1,6 @@
 """How fast books become text, beside other readers, in one run on one machine.
 
-    python benchmarks/ingest.py --data DIR
+    python -m benchmarks.ingest --data DIR
 
 Reads the sample book in all its formats, and what lies in DIR: every PDF, EPUB, DOCX, PPTX and HTML file, and every
 folder as one book of Markdown files. Each reading is a
@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -25,38 +24,36 @@ from statistics import median
 from typing import Any
 
 import psutil
+from benchmarks import environments
+from benchmarks.environments import RESULTS, ROOT, install, last_line
 
 from chapterverse import sample_book
 
-ROOT = Path(__file__).resolve().parent.parent
-PEERS = ROOT / ".local" / "peers"
-RESULTS = ROOT / "benchmarks" / "results"
 SCRIPT = ROOT / "benchmarks" / "peer_ingest.py"
 OURS = "chapterverse"
 FORMATS = (".pdf", ".epub", ".docx", ".pptx", ".html", ".md")
 FOLDER = "folder"
 
 
-@dataclass(frozen=True)
-class Peer:
-    name: str
-    """Of its function in `peer_ingest.py`."""
-    packages: tuple[str, ...]
-    formats: tuple[str, ...]
+@dataclass(frozen=True, slots=True)
+class Peer(environments.Peer):
+    """A reader by the name of its function in `peer_ingest.py`, and the formats that it reads."""
+
+    formats: tuple[str, ...] = ()
 
 
 PEER_READERS = (
-    Peer("pypdfium2", ("pypdfium2",), (".pdf",)),
-    Peer("pymupdf", ("pymupdf",), (".pdf",)),
-    Peer("pypdf", ("pypdf",), (".pdf",)),
-    Peer("pdfminer", ("pdfminer.six",), (".pdf",)),
-    Peer("python_docx", ("python-docx",), (".docx",)),
-    Peer("python_pptx", ("python-pptx",), (".pptx",)),
-    Peer("ebooklib", ("EbookLib", "beautifulsoup4", "lxml"), (".epub",)),
-    Peer("beautifulsoup", ("beautifulsoup4", "lxml"), (".html",)),
-    Peer("trafilatura", ("trafilatura", "lxml_html_clean"), (".html",)),
-    Peer("markitdown", ("markitdown[pdf,docx,pptx]",), (*FORMATS, FOLDER)),
-    Peer("unstructured", ("unstructured[docx,pptx,md,epub]",), (*FORMATS[1:], FOLDER)),
+    Peer("pypdfium2", ("pypdfium2",), formats=(".pdf",)),
+    Peer("pymupdf", ("pymupdf",), formats=(".pdf",)),
+    Peer("pypdf", ("pypdf",), formats=(".pdf",)),
+    Peer("pdfminer", ("pdfminer.six",), formats=(".pdf",)),
+    Peer("python_docx", ("python-docx",), formats=(".docx",)),
+    Peer("python_pptx", ("python-pptx",), formats=(".pptx",)),
+    Peer("ebooklib", ("EbookLib", "beautifulsoup4", "lxml"), formats=(".epub",)),
+    Peer("beautifulsoup", ("beautifulsoup4", "lxml"), formats=(".html",)),
+    Peer("trafilatura", ("trafilatura", "lxml_html_clean"), formats=(".html",)),
+    Peer("markitdown", ("markitdown[pdf,docx,pptx]",), formats=(*FORMATS, FOLDER)),
+    Peer("unstructured", ("unstructured[docx,pptx,md,epub]",), formats=(*FORMATS[1:], FOLDER)),
 )
 
 NOT_TRIED = {
@@ -102,7 +99,7 @@ def main() -> None:
         ]
     pythons: dict[str, Path | str] = {OURS: Path(sys.executable)}
     for peer in PEER_READERS if options.peers else ():
-        pythons[peer.name] = _install(peer)
+        pythons[peer.name] = install(peer) or peer.python
     rows = [
         Row(case.path.name, case.kind, case.size_mb, reader)
         for case in cases
@@ -142,23 +139,6 @@ def _case(path: Path) -> Case:
     return Case(path, kind, sum(file.stat().st_size for file in files) / 1e6)
 
 
-def _install(peer: Peer) -> Path | str:
-    """The Python of a peer's environment, made when it is missing; or why it cannot be had."""
-    home = PEERS / peer.name
-    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    ready = home / ".ready"
-    if ready.exists() and ready.read_text() == " ".join(peer.packages):
-        return python
-    print(f"Installing {peer.name} ...", file=sys.stderr)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", *peer.packages]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return "cannot be installed: " + _last_line(done.stderr)
-    ready.write_text(" ".join(peer.packages))
-    return python
-
-
 def _run(row: Row, python: Path | str, path: Path, timeout: float) -> None:
     """Read a book once in a fresh process, and note what it took."""
     if isinstance(python, str):
@@ -183,7 +163,7 @@ def _run(row: Row, python: Path | str, path: Path, timeout: float) -> None:
         seconds = time.perf_counter() - start
         row.runs.append({**run, "process_seconds": seconds, "peak_mb": max(peak, run["peak_mb"])})
     elif row.error is None:
-        row.error = _last_line(err)
+        row.error = last_line(err)
 
 
 def _tree_mb(pid: int) -> float:
@@ -193,11 +173,6 @@ def _tree_mb(pid: int) -> float:
         return sum(one.memory_info().rss for one in (process, *process.children(recursive=True))) / 2**20
     except psutil.Error:
         return 0.0
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return re.sub(r"\s*(?:from )?https?://\S+", "", lines[-1])[:120] if lines else "no message"
 
 
 def _about(pythons: dict[str, Path | str], options: argparse.Namespace) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Ranks the passages of one task with one peer, and writes the ranking of each question.
+"""Indexes the passages of one task with one peer, asks it every question, and writes the rankings and what they took.
 
-Run by `retrieval.py`, with the Python of the environment that the peer is installed in:
+Run by `peers.py`, with the Python of the environment that the peer is installed in:
 
-    python peer_retrieval.py PEER TASK_FOLDER RANKINGS_JSON
+    python peer_retrieval.py PEER TASK_FOLDER RESULT_JSON
 
 TASK_FOLDER holds `task.json` (passages, questions) and our embedder's vectors for both, `passages.npy` and
 `questions.npy`. The hybrid rows of the frameworks use those vectors, and otherwise the framework's own defaults.
@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,10 +55,33 @@ class Task:
         return dict(zip(texts, [*self.vectors("passages"), *self.vectors("questions")], strict=True))
 
 
-Rankings = Iterator[list[int]]
+Search = Callable[[int], list[int]]
+"""From the number of a question to the places of the passages found, best first."""
 
 
-def bm25s(task: Task) -> Rankings:
+def chapterverse(task: Task) -> Search:
+    """The product as it is: files that are read, cut, embedded and stored, and a search of the index."""
+    from chapterverse.answer.retrieve import Retrieval
+    from chapterverse.library import Library
+    from chapterverse.settings import Settings
+
+    books = task.folder / "passages"
+    books.mkdir()
+    for place, text in enumerate(task.passages):
+        (books / f"{place}.txt").write_text(text, "utf-8")
+    library = Library(Settings(home=task.folder / "home"))
+    record = library.add(books, index="passages").record
+    settings = Retrieval(**{**record.retrieval_defaults, "top_k": CANDIDATES})
+
+    def search(number: int) -> list[int]:
+        found = library.search(task.questions[number], settings=settings).found
+        places = (int(Path(one.entry.chunk.file_id).stem) for one in found)
+        return list(dict.fromkeys(places))[:DEPTH]
+
+    return search
+
+
+def bm25s(task: Task) -> Search:
     import bm25s as library
     import Stemmer
 
@@ -65,11 +90,16 @@ def bm25s(task: Task) -> Rankings:
 
     index = library.BM25()
     index.index(tokens(task.passages), show_progress=False)
-    found, _ = index.retrieve(tokens(task.questions), k=DEPTH, show_progress=False)
-    yield from found.tolist()
+
+    def search(number: int) -> list[int]:
+        found, _ = index.retrieve(tokens([task.questions[number]]), k=DEPTH, show_progress=False)
+        places: list[int] = found[0].tolist()
+        return places
+
+    return search
 
 
-def tantivy(task: Task) -> Rankings:
+def tantivy(task: Task) -> Search:
     import tantivy as library
 
     builder = library.SchemaBuilder()
@@ -82,10 +112,33 @@ def tantivy(task: Task) -> Rankings:
     writer.commit()
     index.reload()
     searcher = index.searcher()
-    for question in task.questions:
+
+    def search(number: int) -> list[int]:
         # Punctuation is syntax of its query language.
-        query = index.parse_query(re.sub(r"[^\w\s]", " ", question).lower(), ["text"])
-        yield [searcher.doc(address)["place"][0] for _, address in searcher.search(query, DEPTH).hits]
+        query = index.parse_query(re.sub(r"[^\w\s]", " ", task.questions[number]).lower(), ["text"])
+        return [searcher.doc(address)["place"][0] for _, address in searcher.search(query, DEPTH).hits]
+
+    return search
+
+
+def txtai_bm25(task: Task) -> Search:
+    from txtai import Embeddings
+
+    index = Embeddings(keyword=True)
+    index.index(list(enumerate(task.passages)))
+    return lambda number: [int(place) for place, _ in index.search(task.questions[number], DEPTH)]
+
+
+def txtai_hybrid(task: Task) -> Search:
+    import numpy as np
+    from txtai import Embeddings
+
+    known = task.known()
+    index = Embeddings(
+        hybrid=True, method="external", transform=lambda texts: np.array([known[text] for text in texts], np.float32)
+    )
+    index.index(list(enumerate(task.passages)))
+    return lambda number: [int(place) for place, _ in index.search(task.questions[number], DEPTH)]
 
 
 def _haystack_store(task: Task) -> Any:
@@ -98,25 +151,28 @@ def _haystack_store(task: Task) -> Any:
     return store
 
 
-def haystack_bm25(task: Task) -> Rankings:
+def haystack_bm25(task: Task) -> Search:
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 
     retriever = InMemoryBM25Retriever(_haystack_store(task), top_k=DEPTH)
-    for question in task.questions:
-        yield [int(document.id) for document in retriever.run(query=question)["documents"]]
+    return lambda number: [int(one.id) for one in retriever.run(query=task.questions[number])["documents"]]
 
 
-def haystack_hybrid(task: Task) -> Rankings:
+def haystack_hybrid(task: Task) -> Search:
     from haystack.components.joiners import DocumentJoiner
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 
-    store = _haystack_store(task)
+    store, vectors = _haystack_store(task), task.vectors("questions")
     lexical = InMemoryBM25Retriever(store, top_k=CANDIDATES)
     dense = InMemoryEmbeddingRetriever(store, top_k=CANDIDATES)
     joiner = DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=DEPTH)
-    for question, vector in zip(task.questions, task.vectors("questions"), strict=True):
-        sides = [lexical.run(query=question)["documents"], dense.run(query_embedding=vector)["documents"]]
-        yield [int(document.id) for document in joiner.run(documents=sides)["documents"]]
+
+    def search(number: int) -> list[int]:
+        words = lexical.run(query=task.questions[number])["documents"]
+        meanings = dense.run(query_embedding=vectors[number])["documents"]
+        return [int(document.id) for document in joiner.run(documents=[words, meanings])["documents"]]
+
+    return search
 
 
 def _llamaindex(task: Task, depth: int) -> tuple[Any, Any]:
@@ -131,13 +187,12 @@ def _llamaindex(task: Task, depth: int) -> tuple[Any, Any]:
     return BM25Retriever.from_defaults(nodes=nodes, similarity_top_k=depth, stemmer=stemmer, language="english"), nodes
 
 
-def llamaindex_bm25(task: Task) -> Rankings:
+def llamaindex_bm25(task: Task) -> Search:
     retriever, _ = _llamaindex(task, DEPTH)
-    for question in task.questions:
-        yield [int(node.node_id) for node in retriever.retrieve(question)]
+    return lambda number: [int(node.node_id) for node in retriever.retrieve(task.questions[number])]
 
 
-def llamaindex_hybrid(task: Task) -> Rankings:
+def llamaindex_hybrid(task: Task) -> Search:
     from llama_index.core import VectorStoreIndex
     from llama_index.core.embeddings import BaseEmbedding
     from llama_index.core.llms import MockLLM
@@ -165,8 +220,7 @@ def llamaindex_hybrid(task: Task) -> Rankings:
         similarity_top_k=DEPTH,
         use_async=False,
     )
-    for question in task.questions:
-        yield [int(node.node_id) for node in retriever.retrieve(question)]
+    return lambda number: [int(node.node_id) for node in retriever.retrieve(task.questions[number])]
 
 
 def _langchain(task: Task, depth: int) -> tuple[Any, Any]:
@@ -178,13 +232,12 @@ def _langchain(task: Task, depth: int) -> tuple[Any, Any]:
     return BM25Retriever.from_documents(documents, k=depth), documents
 
 
-def langchain_bm25(task: Task) -> Rankings:
+def langchain_bm25(task: Task) -> Search:
     retriever, _ = _langchain(task, DEPTH)
-    for question in task.questions:
-        yield [document.metadata["place"] for document in retriever.invoke(question)]
+    return lambda number: [one.metadata["place"] for one in retriever.invoke(task.questions[number])]
 
 
-def langchain_hybrid(task: Task) -> Rankings:
+def langchain_hybrid(task: Task) -> Search:
     from langchain_classic.retrievers import EnsembleRetriever
     from langchain_core.embeddings import Embeddings
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -203,27 +256,68 @@ def langchain_hybrid(task: Task) -> Rankings:
     store.add_documents(documents)
     dense = store.as_retriever(search_kwargs={"k": CANDIDATES})
     retriever = EnsembleRetriever(retrievers=[lexical, dense], weights=[0.5, 0.5], id_key="place")
-    for question in task.questions:
-        yield [document.metadata["place"] for document in retriever.invoke(question)][:DEPTH]
+    return lambda number: [one.metadata["place"] for one in retriever.invoke(task.questions[number])][:DEPTH]
 
 
-PEERS: dict[str, Callable[[Task], Rankings]] = {
+def paperqa_dense(task: Task) -> Search:
+    """It has no lexical search of its own but a hash of token counts, whose tokenizer is fetched; so: our vectors."""
+    import asyncio
+
+    from lmi import EmbeddingModel
+    from paperqa import Doc, Docs, Settings, Text
+
+    known = task.known()
+
+    class Known(EmbeddingModel):
+        name: str = "known"
+
+        async def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [known[text] for text in texts]
+
+    model, docs, settings = Known(), Docs(), Settings()
+    doc = Doc(docname="passages", dockey="passages", citation="passages")
+    texts = [Text(text=text, name=str(place), doc=doc) for place, text in enumerate(task.passages)]
+    asyncio.run(docs.aadd_texts(texts, doc, settings, model))
+
+    def search(number: int) -> list[int]:
+        found = asyncio.run(docs.retrieve_texts(task.questions[number], DEPTH, settings, model))
+        return [int(one.name) for one in found]
+
+    return search
+
+
+PEERS: dict[str, Callable[[Task], Search]] = {
     function.__name__: function
     for function in (
+        chapterverse,
         bm25s,
         tantivy,
+        txtai_bm25,
+        txtai_hybrid,
         haystack_bm25,
         haystack_hybrid,
         llamaindex_bm25,
         llamaindex_hybrid,
         langchain_bm25,
         langchain_hybrid,
+        paperqa_dense,
     )
 }
 
 
 def main(peer: str, folder: str, output: str) -> None:
-    Path(output).write_text(json.dumps(list(PEERS[peer](Task(Path(folder))))))
+    task = Task(Path(folder))
+    began = time.perf_counter()
+    search = PEERS[peer](task)
+    built = time.perf_counter() - began
+    rankings, seconds = [], []
+    for number in range(len(task.questions)):
+        began = time.perf_counter()
+        rankings.append(search(number))
+        seconds.append(time.perf_counter() - began)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    result = {"rankings": rankings, "build_seconds": built, "search_seconds": seconds, "peak_mb": peak}
+    Path(output).write_text(json.dumps(result))
 
 
 if __name__ == "__main__":

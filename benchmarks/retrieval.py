@@ -1,11 +1,10 @@
-"""How well passages are found: Chapterverse beside BM25 alone, dense alone and other retrievers, on the same texts.
+"""How well passages are found: Chapterverse's hybrid score beside BM25 alone and dense alone, on the same texts.
 
-    python benchmarks/retrieval.py --data FOLDER [--model NAME] [--rerank N] [--no-peers]
-    python benchmarks/retrieval.py --data FOLDER --choose-weights [--model NAME] [--rerank N]
+    python -m benchmarks.retrieval --data FOLDER [--model NAME] [--rerank N]
+    python -m benchmarks.retrieval --data FOLDER --choose-weights [--model NAME] [--rerank N]
 
-FOLDER holds `dev/` (what is reported) and `train/` (what the weights are chosen on, with `--choose-weights`). Every
-peer is installed into its own environment below `.local/peers`; the frameworks' hybrid rows get our vectors. Results
-are printed, and kept in `benchmarks/results/retrieval.md` and `.json`.
+FOLDER holds `dev/` (what is reported) and `train/` (what the weights are chosen on, with `--choose-weights`). Results
+are printed, and kept in `benchmarks/results/retrieval.md`. `peers.py` has other retrievers.
 """
 
 from __future__ import annotations
@@ -14,29 +13,22 @@ import argparse
 import asyncio
 import hashlib
 import json
-import os
-import platform
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from common import DEPTH, METRICS, Task, dev_tasks, embedder_held, held_out_tasks, measure, reader_held
+from benchmarks.common import DEPTH, METRICS, Task, dev_tasks, embedder_held, held_out_tasks, measure, reader_held
+from benchmarks.environments import ROOT, circumstances, publish, table
 
 from chapterverse.index import lexical
 from chapterverse.protocols import InputType
 from chapterverse.providers.local import MODELS, LocalEmbedder
 from chapterverse.reading.reader import Reader
 
-ROOT = Path(__file__).parent.parent
 LOCAL = ROOT / ".local"
-RESULTS = ROOT / "benchmarks" / "results"
-SCRIPT = ROOT / "benchmarks" / "peer_retrieval.py"
 HEAD = 20
 """How many passages are reranked."""
 VECTOR_WEIGHTS = (0.0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -48,36 +40,6 @@ Figures = dict[str, dict[str, float]]
 """Metrics by task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """An environment, and the functions of `peer_retrieval.py` that run in it."""
-
-    name: str
-    packages: tuple[str, ...]
-    functions: tuple[str, ...]
-    bare_packages: tuple[str, ...] = ()
-    """Installed without what they ask for."""
-
-
-PEERS = (
-    Peer("bm25s", ("bm25s", "PyStemmer", "numpy"), ("bm25s",)),
-    Peer("tantivy", ("tantivy",), ("tantivy",)),
-    Peer("haystack", ("haystack-ai",), ("haystack_bm25", "haystack_hybrid")),
-    Peer(
-        "llamaindex",
-        ("llama-index-core", "bm25s", "PyStemmer"),
-        ("llamaindex_bm25", "llamaindex_hybrid"),
-        # It asks for a release of PyStemmer that has no wheels for some platforms; the current one works.
-        ("llama-index-retrievers-bm25",),
-    ),
-    Peer(
-        "langchain",
-        ("langchain-community", "langchain-classic", "rank_bm25", "numpy"),
-        ("langchain_bm25", "langchain_hybrid"),
-    ),
-)
-
-
 class Ours:
     """What the index is made of, on one task: the analysis, the encoder, the fused score, the reader."""
 
@@ -86,11 +48,11 @@ class Ours:
 
     @cached_property
     def passages(self) -> Scores:
-        return _vectors(self.model, self.task.passages, "document")
+        return vectors(self.model, self.task.passages, "document")
 
     @cached_property
     def questions(self) -> Scores:
-        return _vectors(self.model, self.task.questions, "query")
+        return vectors(self.model, self.task.questions, "query")
 
     @cached_property
     def cosine(self) -> Scores:
@@ -142,7 +104,7 @@ def _ranked(scores: Scores, depth: int = DEPTH) -> Places:
     return np.argsort(-scores, axis=1, kind="stable")[:, :depth]
 
 
-def _vectors(model: str, texts: Sequence[str], kind: InputType) -> Scores:
+def vectors(model: str, texts: Sequence[str], kind: InputType) -> Scores:
     """Unit vectors, kept on disk until the model or the texts change."""
     files = json.loads((MODELS / model / "card.json").read_text("utf-8"))["sha256"]
     key = hashlib.sha256(json.dumps([files, kind, *texts]).encode()).hexdigest()[:24]
@@ -162,8 +124,6 @@ class Measured:
     rows: dict[str, Figures]
     sample: int = 0
     reranked: dict[str, Figures] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
-    """Peers that could not be installed, and why."""
 
 
 def main() -> None:
@@ -177,13 +137,6 @@ def main() -> None:
     if options.rerank:
         small = [Ours(ours.task.head(options.rerank), options.model) for ours in tasks]
         measured.reranked = rerank_rows(small, weights["vector"], weights["rerank"])
-    for peer in PEERS if options.peers else ():
-        python = _install(peer)
-        if isinstance(python, str):
-            measured.absent[peer.name] = python
-            continue
-        for function in peer.functions:
-            measured.rows[function] = {ours.task.name: _peer_figures(ours, python, function) for ours in tasks}
     _report(options.model, tasks, measured)
 
 
@@ -193,7 +146,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", help="of the local provider; its default if not given")
     parser.add_argument("--choose-weights", action="store_true", help="try weights on the held-out training articles")
     parser.add_argument("--rerank", type=int, default=0, help="also rerank, for this many questions of each task")
-    parser.add_argument("--no-peers", dest="peers", action="store_false", help="measure Chapterverse alone")
     options = parser.parse_args()
     options.model = options.model or LocalEmbedder().capabilities().models[0].name
     return options
@@ -255,86 +207,25 @@ def _figures(ours: Ours, ranking: Places) -> dict[str, float]:
     return measure(ranking.tolist(), ours.task.relevant)
 
 
-def _install(peer: Peer) -> Path | str:
-    """The Python of a peer's environment, made when it is missing; or why it cannot be had."""
-    home = LOCAL / "peers" / peer.name
-    python, ready = home / "bin" / "python", home / "ready"
-    wanted = " ".join([*peer.packages, *peer.bare_packages])
-    if ready.exists() and ready.read_text() == wanted:
-        return python
-    print(f"Installing {peer.name} ...", file=sys.stderr)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    for packages in filter(None, (peer.packages, ("--no-deps", *peer.bare_packages) if peer.bare_packages else ())):
-        done = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)
-        if done.returncode:
-            return _last_line(done.stderr)
-    ready.write_text(wanted)
-    return python
-
-
-def _peer_figures(ours: Ours, python: Path, function: str) -> dict[str, float]:
-    print(f"{function} on {ours.task.name} ...", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        task = {"passages": ours.task.passages, "questions": ours.task.questions}
-        (folder / "task.json").write_text(json.dumps(task), "utf-8")
-        np.save(folder / "passages.npy", ours.passages)
-        np.save(folder / "questions.npy", ours.questions)
-        command = [str(python), str(SCRIPT), function, name, str(folder / "rankings.json")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"{function} failed on {ours.task.name}: {_last_line(done.stderr)}")
-        return measure(json.loads((folder / "rankings.json").read_text()), ours.task.relevant)
-
-
-def _last_line(text: str) -> str:
-    return next((line for line in reversed(text.splitlines()) if line.strip()), "no message")
-
-
 def _report(model: str, tasks: Sequence[Ours], measured: Measured) -> None:
-    about = {
-        "model": model,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "questions": {ours.task.name: len(ours.task.questions) for ours in tasks},
-        "passages": {ours.task.name: len(ours.task.passages) for ours in tasks},
-        "peers": {peer.name: _versions(peer) for peer in PEERS if peer.name not in measured.absent},
-    }
+    asked = [ours.task for ours in tasks]
+    sizes = (f"{task.name}: {len(task.questions)} questions, {len(task.passages)} passages" for task in asked)
     parts = [
-        f"Model `{model}`. "
-        + "; ".join(
-            f"{ours.task.name}: {len(ours.task.questions)} questions, {len(ours.task.passages)} passages"
-            for ours in tasks
-        )
-        + ".",
-        _table(measured.rows, tasks),
+        "# Retrieval",
+        f"Model `{model}`. {'; '.join(sizes)}. {circumstances()}",
+        figures_table(measured.rows, [task.name for task in asked]),
     ]
     if measured.reranked:
-        parts += [f"On {measured.sample} questions of each task:", _table(measured.reranked, tasks)]
-    parts += [f"- {name} is not measured: {reason}" for name, reason in measured.absent.items()]
-    text = "\n\n".join(parts) + "\n"
-    print(text)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "retrieval.md").write_text(text, "utf-8")
-    (RESULTS / "retrieval.json").write_text(json.dumps(about | asdict(measured), indent=1) + "\n", "utf-8")
+        names = [task.name for task in asked]
+        parts += [f"On {measured.sample} questions of each task:", figures_table(measured.reranked, names)]
+    publish("retrieval", "\n\n".join(parts))
 
 
-def _table(rows: dict[str, Figures], tasks: Sequence[Ours]) -> str:
-    names = [ours.task.name for ours in tasks]
-    lines = [
-        "| | " + " | ".join(f"{name} {metric}" for name in names for metric in METRICS) + " |",
-        "|---" + "|---:" * len(names) * len(METRICS) + "|",
-    ]
-    for row, figures in rows.items():
-        lines.append(f"| {row} | " + " | ".join(f"{figures[n][m]:.3f}" for n in names for m in METRICS) + " |")
-    return "\n".join(lines)
-
-
-def _versions(peer: Peer) -> str:
-    names = [*peer.packages, *peer.bare_packages]
-    code = "import sys, importlib.metadata as m; print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
-    python = str(LOCAL / "peers" / peer.name / "bin" / "python")
-    return subprocess.run([python, "-c", code, *names], capture_output=True, text=True, check=True).stdout.strip()
+def figures_table(rows: dict[str, Figures], tasks: Sequence[str]) -> str:
+    """Metrics by row and task."""
+    columns = ("", *(f">{name} {metric}" for name in tasks for metric in METRICS))
+    cells = ((row, *(f"{figures[n][m]:.3f}" for n in tasks for m in METRICS)) for row, figures in rows.items())
+    return table(columns, cells)
 
 
 if __name__ == "__main__":
