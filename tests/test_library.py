@@ -112,6 +112,29 @@ def test_other_chunking_rebuilds(library: Library, books: Path) -> None:
     assert library.inspect("clocks").record.chunking == {"size": 400, "overlap": 50, "minimum": 100}
 
 
+def test_another_embedding_brings_its_own_weights(library: Library, books: Path) -> None:
+    library.add(books, index="shelf", embedding="local")
+    weights = library.inspect("shelf").record.retrieval_defaults
+    assert weights == {"vector_weight": 0.85, "lexical_weight": 0.15}, "those of the model's card"
+    library.sync("shelf", embedding="fake")
+    record = library.inspect("shelf").record
+    assert record.embedding.provider == "fake"
+    assert record.retrieval_defaults == {"vector_weight": 0.65, "lexical_weight": 0.35}
+
+
+def test_an_index_remembers_its_last_sync(library: Library, books: Path) -> None:
+    library.add(books, index="shelf")
+    assert library.inspect("shelf").record.sync == {}
+    (books / "sheep.md").write_text("# Sheep\n\nA fleece weighs eight pounds.\n")
+    done = library.sync("shelf")
+    remembered = dict(library.inspect("shelf").record.sync)
+    assert remembered.pop("synced_at") == done.record.updated_at
+    assert remembered == done.counts()
+    assert (remembered["updated_sources"], remembered["reembedded_chunks"]) == (1, 1)
+    library.sync("shelf")
+    assert library.inspect("shelf").record.sync["synced_at"] == done.record.updated_at, "nothing was to be done"
+
+
 def test_a_bad_file_is_a_warning_or_an_error(library: Library, books: Path) -> None:
     (books / "broken.pdf").write_bytes(b"%PDF-1.7 nothing else")
     with pytest.raises(AstRagError, match="broken"):

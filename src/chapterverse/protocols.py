@@ -218,6 +218,8 @@ class ModelCard:
     """Words for a field of the request."""
     prefixes: Forms = Forms()
     """Text to be put in front."""
+    vector_weight: float | None = None
+    """What its cosines count for in a hybrid search, words counting for the rest; None if that was never measured."""
     licence: str = ""
     link: str = ""
 

@@ -224,6 +224,7 @@ def test_sync(rag: RAG, tmp_path: Path) -> None:
     assert (done["dryRun"], done["persisted"], {key: done[key] for key in expected}) == (False, True, expected)
     assert done["indexFileId"] == index
     assert files(rag, index) == ["four.txt", "one.txt", "three.txt"]
+    assert rag.inspectIndex({})["sync"] == {"syncedAt": done["updatedAt"], **expected}
     narrowed = rag.syncIndex({"indexFileId": index, "source": {"folderId": str(folder), "excludeFileIds": ["one.txt"]}})
     assert narrowed["removedSources"] == 1
     assert rag.syncIndex({"indexFileId": index})["unchangedSources"] == 2

@@ -127,6 +127,10 @@ def test_too_many_files(tmp_path: Path) -> None:
         f"{tmp_path} holds 3 files; max_files is 2: only the first 2 were taken."
     ]
     assert ids(folder(tmp_path, max_files=3)) == ["a.md", "b.md", "c.md"]
+    for beside in ("a.png", "b.py", "z.JPG"):
+        (tmp_path / beside).touch()
+    assert ids(folder(tmp_path, max_files=3)) == ["a.md", "a.png", "b.md", "b.py", "c.md", "z.JPG"]
+    assert ids(folder(tmp_path, max_files=2, truncate=True)) == ["a.md", "a.png", "b.md", "b.py"]
 
 
 def test_a_file_over_the_limit(tmp_path: Path) -> None:

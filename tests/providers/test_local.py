@@ -175,12 +175,13 @@ class TestLocal:
     def test_the_folders_are_the_models_and_a_card_names_the_default(self, tmp_path: Path) -> None:
         table_model(tmp_path / "aa")
         onnx_model(tmp_path / "quality", max_tokens=32)
-        table_model(tmp_path / "zz", default=True, licence="Apache-2.0", trained_on="nothing")
+        table_model(tmp_path / "zz", default=True, licence="Apache-2.0", hybrid={"vector": 0.8}, trained_on="nothing")
         (tmp_path / "reader").mkdir()
         (tmp_path / "reader" / "card.json").write_text('{"kind": "reader"}')
         offered = LocalEmbedder(tmp_path).capabilities()
         assert [card.name for card in offered.models] == ["zz", "aa", "quality"]
         assert offered.models[0].licence == "Apache-2.0"
+        assert [card.vector_weight for card in offered.models] == [0.8, None, None]
         assert {card.price for card in offered.models} == {0.0}
         assert not offered.keeps
 

@@ -15,7 +15,7 @@ import numpy as np
 from chapterverse.errors import AstRagIndexError
 from chapterverse.index.build import CutFile, Embed, PointWriter, Progress, check_chunk_count, timestamp
 from chapterverse.protocols import Store, Vectors, Writer
-from chapterverse.types import Entry, Filter, IndexRecord, Notice
+from chapterverse.types import Entry, Filter, IndexRecord, Notice, to_dict
 
 _FILES_AT_ONCE = 100
 
@@ -68,6 +68,10 @@ class SyncResult:
     """Chunks whose text had to be embedded: the new ones and the changed ones."""
     warnings: tuple[Notice, ...] = ()
 
+    def counts(self) -> dict[str, int]:
+        """What was done, in numbers."""
+        return {name: value for name, value in to_dict(self).items() if type(value) is int}
+
 
 async def plan_sync(store: Store, target: IndexRecord, offered: Mapping[str, str]) -> SyncPlan:
     """Compare the index with what the sources offer now: the fingerprint of every file, by file id."""
@@ -116,10 +120,12 @@ async def sync_index(
         await sync.look_at(store)
         await sync.take(files, writer, points)
         await points.finish()
+        now = timestamp()
         record = replace(
             plan.target,
             created_at=plan.base.created_at,
-            updated_at=timestamp(),
+            updated_at=now,
+            sync={"synced_at": now, **sync.result(plan.base, persisted=True).counts()},
             average_length=points.average_length,
         )
         await writer.commit(record)

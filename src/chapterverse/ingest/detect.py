@@ -33,6 +33,11 @@ _NOT_BOOKS = frozenset(
 )
 """Text that is code or data: in a folder it lies beside the book, and is not part of it."""
 
+_MEDIA = frozenset(
+    ".png .jpg .jpeg .gif .webp .avif .heic .bmp .tif .tiff .ico .mp3 .m4a .ogg .wav .flac .mp4 .mov .avi .mkv .webm"
+    " .woff .woff2 .ttf .otf .eot .gz .bz2 .xz .7z .rar .tar .pyc .so .dll .exe".split()
+)
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_DIRECTORY_END = b"PK\x05\x06"
 _ZIP_STARTS = (b"PK\x03\x04", _ZIP_DIRECTORY_END)
@@ -69,6 +74,11 @@ def detect(data: bytes, name: str) -> str:
     if suffix in _NOT_BOOKS:
         raise _unsupported(f"A {suffix} file is code or data")
     return TEXT
+
+
+def may_be_book(name: str) -> bool:
+    """False for what usually lies beside books: pictures, code, data. Only the content tells for certain."""
+    return PurePosixPath(name.lower()).suffix not in _NOT_BOOKS | _MEDIA
 
 
 def suffix_disagrees(mime_type: str, name: str) -> bool:

@@ -178,9 +178,12 @@ class Indexes:
             if embedding
             else made_with(registry, record.embedding, access)
         )
+        made = EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions)
+        weights = retrieval_defaults(target) if made != record.embedding else {}
         return replace(
             record,
-            embedding=EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions),
+            embedding=made,
+            retrieval_defaults={**record.retrieval_defaults, **weights},
             chunking=asdict(chunking) if chunking else record.chunking,
             source_config={"sources": [offer.spec.as_dict() for offer in offers]},
         )

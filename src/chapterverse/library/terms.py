@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chapterverse.answer.questions import parts
+from chapterverse.answer.retrieve import Retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.providers.catalog import Target
@@ -59,12 +60,10 @@ def context_of(question: str, history: Sequence[Mapping[str, str]]) -> str:
 
 def retrieval_defaults(target: Target) -> dict[str, Any]:
     """How an index is searched unless a request says otherwise: the weights that suit its embedding model."""
-    weights = ENGINE_WEIGHTS.get(f"{target.provider}:{target.model}", ENGINE_WEIGHTS.get(target.provider, (0.65, 0.35)))
-    return {"vector_weight": weights[0], "lexical_weight": weights[1]}
-
-
-ENGINE_WEIGHTS: dict[str, tuple[float, float]] = {"local:embedder-compact": (0.85, 0.15)}
-"""Weights of vector and lexical scores for an embedding model, tuned on held-out training data (docs/retrieval.md)."""
+    weight = target.card.vector_weight
+    if weight is None:
+        weight = Retrieval().vector_weight
+    return {"vector_weight": weight, "lexical_weight": round(1 - weight, 4)}
 
 
 def slug(name: str) -> str:

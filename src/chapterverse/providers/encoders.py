@@ -36,6 +36,8 @@ class EncoderCard:
     query_prefix: str = ""
     document_prefix: str = ""
     default: bool = False
+    hybrid: dict[str, float] = field(default_factory=dict)
+    """Weights of a hybrid search: `vector` is what the cosines count for."""
     licence: str = ""
     link: str = ""
     more: dict[str, Any] = field(default_factory=dict)

@@ -78,6 +78,7 @@ def _model_card(name: str, card: EncoderCard) -> ModelCard:
         max_batch=256,
         price=0.0,
         prefixes=Forms(card.document_prefix, card.query_prefix),
+        vector_weight=card.hybrid.get("vector"),
         licence=card.licence,
         link=card.link,
     )

@@ -64,7 +64,9 @@ class DriveSource:
             raise AstRagSourceError(
                 f"gdrive:{self._root} cannot be listed: {error.explanation}", cause=error, retryable=error.retryable
             ) from error
-        yield from self._options.limit(items, f"gdrive:{self._root}", self.notices)
+        yield from self._options.limit(
+            items, f"gdrive:{self._root}", self.notices, counts=lambda item: detect.may_be_book(item.file_name)
+        )
 
     def fetch(self, item: SourceItem) -> bytes:
         try:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from chapterverse.errors import UnreadableFileError
+from chapterverse.ingest.detect import may_be_book
 from chapterverse.ingest.sources.options import SourceOptions, is_hidden
 from chapterverse.types import Notice, SourceItem
 
@@ -52,7 +53,9 @@ class FolderSource:
                 self._paths[item.file_id] = location
                 items.append(item)
         self.notices.sort(key=lambda notice: notice.file_id)
-        yield from self._options.limit(items, self._address, self.notices)
+        yield from self._options.limit(
+            items, self._address, self.notices, counts=lambda item: may_be_book(item.file_name)
+        )
 
     def fetch(self, item: SourceItem) -> bytes:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -74,23 +75,30 @@ class SourceOptions:
         return any(matches(pattern, path) for pattern in self.exclude)
 
     def limit(
-        self, items: list[SourceItem], address: str, notices: list[Notice], at_least: bool = False
+        self,
+        items: list[SourceItem],
+        address: str,
+        notices: list[Notice],
+        *,
+        at_least: bool = False,
+        counts: Callable[[SourceItem], bool] = lambda _: True,
     ) -> list[SourceItem]:
-        """The items themselves, or, where they are too many, an error or the first of them with a notice.
+        """The items themselves, or, where those that count are too many, an error or the first of them with a notice.
 
         `at_least` says that the search for items was given up when they became too many.
         """
-        if self.max_files is None or len(items) <= self.max_files:
+        places = [place for place, item in enumerate(items) if counts(item)]
+        if self.max_files is None or len(places) <= self.max_files:
             return items
-        count = f"{'at least ' if at_least else ''}{len(items):,}"
+        count = f"{'at least ' if at_least else ''}{len(places):,}"
         found = f"{address} holds {count} files; max_files is {self.max_files:,}"
         if not self.truncate:
             raise AstRagValidationError(
                 f"{found}. Raise max_files, choose fewer with include or exclude, or ask to truncate.",
-                details={"found": len(items), "max_files": self.max_files},
+                details={"found": len(places), "max_files": self.max_files},
             )
         notices.append(Notice(address, address, f"{found}: only the first {self.max_files:,} were taken."))
-        return items[: self.max_files]
+        return items[: places[self.max_files]]
 
 
 def is_hidden(path: str) -> bool:
