@@ -26,6 +26,7 @@ Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 _FROM_ENVIRONMENT = SettingsConfigDict(
     env_prefix="CHAPTERVERSE_",
+    env_ignore_empty=True,
     frozen=True,
     extra="ignore",
     populate_by_name=True,

@@ -44,6 +44,7 @@ STATUS: list[tuple[AstRagError, int]] = [
     (AstRagIndexError("x", details={"reason": "schema"}), 500),
     (AstRagRetrievalError("x"), 503),
     (AstRagRetrievalError("x", details={"provider": "cohere", "status": 429}), 429),
+    (AstRagRetrievalError("x", details={"reason": "deadline"}), 504),
     (RetrievalError("x"), 503),
     (StoreUnreachableError("x"), 503),
     (AstRagEmbeddingCapabilityError("x"), 400),
