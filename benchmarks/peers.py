@@ -36,9 +36,7 @@ from benchmarks.environments import (
     table,
     versions,
 )
-from benchmarks.retrieval import figures_table, vectors
-
-from chapterverse.providers.local import LocalEmbedder
+from benchmarks.retrieval import figures_table, shipped, vectors
 
 HERE = Path(__file__).parent
 STARTS = 3
@@ -117,7 +115,7 @@ def _installed(wanted: Sequence[str]) -> tuple[list[Peer], dict[str, str]]:
 
 def _ranked(peer: Peer, function: str, task: Task) -> dict[str, Any] | str:
     """The figures of one system on one task, or why there are none."""
-    model = LocalEmbedder().capabilities().models[0].name
+    model, _ = shipped()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         texts = {"passages": task.passages, "questions": task.questions}

@@ -131,7 +131,7 @@ def main() -> None:
     if options.choose_weights:
         choose_weights(options.data, options.model, options.rerank)
         return
-    weights = json.loads((MODELS / options.model / "card.json").read_text("utf-8"))["hybrid"]
+    weights = _weights(options.model)
     tasks = [Ours(task, options.model) for task in dev_tasks(options.data)]
     measured = Measured(own_rows(tasks, weights["vector"]), options.rerank)
     if options.rerank:
@@ -147,8 +147,19 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--choose-weights", action="store_true", help="try weights on the held-out training articles")
     parser.add_argument("--rerank", type=int, default=0, help="also rerank, for this many questions of each task")
     options = parser.parse_args()
-    options.model = options.model or LocalEmbedder().capabilities().models[0].name
+    options.model = options.model or shipped()[0]
     return options
+
+
+def shipped() -> tuple[str, dict[str, float]]:
+    """The default embedding model, and the weights of its scores."""
+    model = LocalEmbedder().capabilities().models[0].name
+    return model, _weights(model)
+
+
+def _weights(model: str) -> dict[str, float]:
+    weights: dict[str, float] = json.loads((MODELS / model / "card.json").read_text("utf-8"))["hybrid"]
+    return weights
 
 
 def own_rows(tasks: Sequence[Ours], vector_weight: float) -> dict[str, Figures]:

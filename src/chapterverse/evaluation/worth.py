@@ -33,10 +33,14 @@ def cited_gold(case: Case, outcome: Outcome) -> float:
 
 
 def right(case: Case, outcome: Outcome) -> bool:
-    """An answer is right if the question has one, and it quotes a gold place or says the gold answer."""
+    """An answer is right if the question has one, and it quotes a gold quote or says the gold answer.
+
+    To stand in the right section is not enough.
+    """
     if outcome.refused or not case.question.has_answer:
         return False
-    return (bool(case.gold) and cited_gold(case, outcome) > 0) or exact(case.question, outcome)
+    quoted = bool(case.question.quotes and case.gold) and cited_gold(case, outcome) > 0
+    return quoted or exact(case.question, outcome)
 
 
 def wrong(case: Case) -> bool:
