@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import pytest
 
+from chapterverse.evaluation.questions import load
 from chapterverse.evaluation.support import check
+from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.types import Answer, AnswerSentence, Citation, Document
 from tests.clocks import clocks, clocks_home
 
 __all__ = ["clocks", "clocks_home"]
 
-SELECTION = "Hemp stretches in the wet. It shrinks in the dry."
+SELECTION = next(
+    one.selection or "" for one in load(sample_book().parent / "questions.jsonl") if one.kind == "selection"
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,5 +75,6 @@ def test_refusals_must_be_the_exact_ones(clocks: Library, lookup: Callable[[str]
 
 def test_selections_are_checked_against_themselves(clocks: Library, lookup: Callable[[str], Document]) -> None:
     answer = clocks.ask("What does this passage mean?", selection=SELECTION)
+    assert answer.citations
     assert set(check(answer, lookup, SELECTION)) == {"supported"}
-    assert "unsupported" in check(answer, lookup, SELECTION.replace("Hemp", "Silk"))
+    assert "unsupported" in check(answer, lookup, SELECTION + " And so on.")

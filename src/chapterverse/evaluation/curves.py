@@ -68,7 +68,7 @@ class Bin:
 def reliability(cases: Sequence[Case]) -> list[Bin]:
     """Confidence against truth, in bins with equally many answers; without a threshold, so that all of it is seen."""
     bold = [(said.confidence, right(case, said)) for case in cases if (said := boldest(case)) and not said.refused]
-    bold.sort()
+    bold.sort(key=lambda pair: pair[0])
     bins = min(10, 1 + len(bold) // 12)
     parts = [bold[i * len(bold) // bins : (i + 1) * len(bold) // bins] for i in range(bins)]
     return [

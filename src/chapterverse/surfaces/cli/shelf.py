@@ -121,6 +121,9 @@ def inspect(index: str | None, *, as_json: bool) -> int:
     out.print(f"{one.stats.sources:,} files, {one.stats.chunks:,} chunks{size}")
     made = record.embedding
     out.print(f"embedded with {made.provider}:{made.model} ({made.dimensions} dimensions)")
+    if record.calibration:
+        chosen, target = record.calibration["answer_threshold"], record.calibration["target"]
+        out.print(f"calibrated to answer from {chosen:.3f} on, for at most {target:.1%} wrong answers")
     out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
     out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
     table = _table("File", "Title", "Pages", "Chunks")
@@ -197,6 +200,7 @@ def _record(record: IndexRecord) -> dict[str, Any]:
         "embedding": f"{made.provider}:{made.model}",
         "dimensions": made.dimensions,
         "chunking": dict(record.chunking),
+        "calibration": dict(record.calibration),
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }

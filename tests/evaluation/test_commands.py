@@ -1,0 +1,100 @@
+"""`chapterverse eval` and `calibrate` as a user meets them: real processes on the indexed sample book."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chapterverse.evaluation import questions, run
+from chapterverse.evaluation.questions import Question
+from chapterverse.library import Library
+from chapterverse.settings import Settings
+from tests.clocks import INDEX, exported
+from tests.test_cli import chapterverse
+
+FEW = [
+    Question(
+        id="kell",
+        kind="answerable",
+        question="Who taught apprentices by handing them a seven-pound weight?",
+        answer="Ambrose Kell",
+        quotes=["Ambrose Kell, who disliked talking, used to teach the matter by placing a seven-pound weight"],
+    ),
+    Question(id="breakfast", kind="absent", question="What did Ambrose Kell eat for breakfast?"),
+    Question(id="cake", kind="out_of_scope", question="How do I bake a cake?"),
+]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    home = tmp_path_factory.mktemp("commands")
+    with Library(Settings(home=home)) as library:
+        library.import_index(exported(base.parent if "gw" in base.name else base), INDEX)
+    questions.save(home / "few.jsonl", FEW)
+    return home
+
+
+def test_eval_measures_keeps_reports_and_compares(home: Path) -> None:
+    kept, page = home / "run.json", home / "report.html"
+    done = chapterverse("eval", home / "few.jsonl", "--json", kept, "--html", page, CHAPTERVERSE_HOME=str(home))
+    assert done.returncode == 0, done.stderr
+    assert "supported sentences" in done.stdout
+    assert "0 of 3 questions went wrong" in done.stdout
+    measured = run.load(kept)
+    assert [case.outcome.status for case in measured.cases if case.outcome] == ["ok", "refused", "refused"]
+    assert measured.cases[0].rank is not None
+    assert measured.cases[1].bolder is not None, "what the threshold refused was asked again without it"
+    assert "What went wrong: 0 of 3" in page.read_text(encoding="utf-8")
+    again = chapterverse("eval", home / "few.jsonl", "--against", kept, CHAPTERVERSE_HOME=str(home))
+    assert again.returncode == 0, again.stderr
+    assert "Against" in again.stdout
+
+
+def test_calibrate_shows_stores_and_takes_back(home: Path) -> None:
+    here = str(home)
+    dry = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2", "--dry-run", CHAPTERVERSE_HOME=here)
+    assert dry.returncode == 0, dry.stderr
+    assert "Nothing was stored" in dry.stdout
+    done = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2", CHAPTERVERSE_HOME=here)
+    assert done.returncode == 0, done.stderr
+    assert "chosen" in done.stdout
+    assert "Too few questions to show 20.0%" in done.stdout
+    with Library(Settings(home=home)) as library:
+        stored = library.record(INDEX).calibration
+        assert stored["target"] == 0.2
+        assert library.ask(FEW[0].question).answerable >= stored["answer_threshold"]
+    shown = json.loads(chapterverse("inspect", "--json", CHAPTERVERSE_HOME=here).stdout)
+    assert shown["calibration"]["answer_threshold"] == stored["answer_threshold"]
+    assert "calibrated" in chapterverse("inspect", CHAPTERVERSE_HOME=here).stdout
+    assert chapterverse("calibrate", "--reset", CHAPTERVERSE_HOME=here).returncode == 0
+    with Library(Settings(home=home)) as library:
+        assert library.record(INDEX).calibration == {}
+
+
+def test_make_drafts_into_a_new_file_only(home: Path) -> None:
+    path = home / "drafts.jsonl"
+    done = chapterverse("eval", path, "--make", "--count", "12", CHAPTERVERSE_HOME=str(home))
+    assert done.returncode == 0, done.stderr
+    assert "A machine made them" in done.stdout
+    assert len(questions.load(path)) == 12
+    again = chapterverse("eval", path, "--make", CHAPTERVERSE_HOME=str(home))
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["eval", "none.jsonl"], "cannot be read"),
+        (["eval", "x.jsonl", "--make", "--html", "r.html"], "measures nothing"),
+        (["calibrate"], "Which questions?"),
+    ],
+)
+def test_mistakes_are_told(home: Path, arguments: list[str], message: str) -> None:
+    done = chapterverse(*arguments, CHAPTERVERSE_HOME=str(home))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

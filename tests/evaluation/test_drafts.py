@@ -1,0 +1,105 @@
+"""Drafted questions: marked as machine-made, true to the book where they say so, and ready to be run."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from chapterverse.errors import AstRagValidationError
+from chapterverse.evaluation import drafts, questions
+from chapterverse.library import Library
+from chapterverse.types import Block, Document
+from tests.clocks import clocks, clocks_home
+
+__all__ = ["clocks", "clocks_home"]
+
+
+@pytest.fixture(scope="module")
+def drafted(clocks: Library) -> list[questions.Question]:
+    return drafts.draft(clocks, count=40)
+
+
+def book(*paragraphs: str) -> Document:
+    text = "\n".join(paragraphs)
+    starts = [text.index(paragraph) for paragraph in paragraphs]
+    blocks = tuple(Block(at, at + len(p), "paragraph", ("One",)) for at, p in zip(starts, paragraphs, strict=True))
+    return Document("f", "f.txt", "text/plain", "0", "Book", text, blocks)
+
+
+def test_what_the_book_answers_is_in_the_book(clocks: Library, drafted: list[questions.Question]) -> None:
+    document = clocks.document(clocks.inspect().sources[0].file_id)
+    text = " ".join(document.text.split())
+    answered = [one for one in drafted if one.kind == "answerable"]
+    assert len(answered) == 20
+    for one in answered:
+        (quote,) = one.quotes
+        assert quote in text
+        assert one.answers[0] in quote
+        assert one.question.endswith("?")
+    assert {one.note for one in answered} >= {"definition", "cloze, year", "cloze, number"}
+
+
+def test_there_are_questions_to_refuse_and_all_are_marked(drafted: list[questions.Question]) -> None:
+    assert sum(one.kind == "absent" for one in drafted) == 10
+    assert sum(one.kind == "out_of_scope" for one in drafted) == 10
+    assert {one.made for one in drafted} == {"machine"}
+    assert len({one.id for one in drafted}) == len(drafted) == 40
+
+
+def test_drafts_can_be_kept_read_and_are_the_same_every_time(
+    clocks: Library, drafted: list[questions.Question], tmp_path: Path
+) -> None:
+    questions.save(tmp_path / "drafts.jsonl", drafted)
+    assert questions.load(tmp_path / "drafts.jsonl") == drafted
+    assert drafts.draft(clocks, count=40) == drafted
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "answer"),
+    [
+        (
+            "A noon-stone is a flat slab with a line cut along it for the sun.",
+            "What is a noon-stone?",
+            "a flat slab with a line cut along it for the sun",
+        ),
+        (
+            "The bridge at Tollen was rebuilt in 1742, and it has stood ever since.",
+            "The bridge at Tollen was rebuilt in which year?",
+            "1742",
+        ),
+        (
+            "The great wheel turns once in twelve hours; the small one turns more often.",
+            "The great wheel turns once in how many hours?",
+            "twelve hours",
+        ),
+    ],
+)
+def test_a_sentence_becomes_a_question(sentence: str, question: str, answer: str) -> None:
+    (draft,) = drafts._Book([book(sentence)]).drafts()
+    assert (draft.question, draft.answer, draft.quote, draft.section) == (question, answer, sentence, "One")
+
+
+def test_sentences_that_lean_on_others_are_left_alone() -> None:
+    assert drafts._Book([book("It was rebuilt in 1742, and it has stood ever since.")]).drafts() == []
+
+
+def test_a_name_is_exchanged_for_one_of_whom_the_book_does_not_say_it() -> None:
+    made = drafts._Book(
+        [
+            book(
+                "The first clock was built by Ann Lee in 1742, for a heifer and a cheese.",
+                "Everybody in the valley liked old Ann Lee, and they feared young Bob Roe.",
+                "The miller and his wife disliked that Bob Roe.",
+            )
+        ]
+    )
+    (draft,) = (one for one in made.drafts() if one.note == "cloze, year")
+    swapped = made.exchanged(draft, random.Random(0))
+    assert swapped == "The first clock was built by Bob Roe in which year?"
+
+
+def test_too_few_are_refused(clocks: Library) -> None:
+    with pytest.raises(AstRagValidationError, match="at least 4"):
+        drafts.draft(clocks, count=2)
