@@ -43,8 +43,10 @@ async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
 async def outline(library: TheLibrary, index: Index, file: File) -> dict[str, Any]:
     """A book without its text: title, headings, and the parts that its text is loaded in."""
     document = await library.document(file, index)
+    shelf = await library.inspect(index)
     return {
         "index": index,
+        "books_in_index": len(shelf.sources),
         "file_id": document.file_id,
         "title": document.title,
         "author": document.author,

@@ -22,10 +22,7 @@ const REASONS = {
 const RELATED = 3;
 const EXCERPT = 220;
 
-/**
- * A card that grows as an answer comes. `show(place)` is called with the citation or passage that a reader clicks;
- * `shown(place)` says whether it may be clicked at all.
- */
+/** A card that grows as an answer comes. `show(place)` is called with the citation or passage that a reader clicks. */
 export class AnswerCard {
   constructor(question, { selection = null, show, retry }) {
     this.show = show;
@@ -33,10 +30,16 @@ export class AnswerCard {
     this.status = make("p", { class: "stage" }, STAGES.retrieve);
     this.body = make("div", { class: "said" });
     this.foot = make("footer", {});
-    this.element = make("section", { class: "answer", "aria-busy": "true", "aria-label": `Answer to: ${question}` },
+    this.element = make(
+      "section",
+      { class: "answer", "aria-busy": "true", "aria-label": `Answer to: ${question}` },
       make("h3", {}, question),
-      selection && make("p", { class: "scope" }, "Only your selection was used: ", make("q", {}, excerpt(selection, 90))),
-      this.body, this.status, this.foot);
+      selection &&
+        make("p", { class: "scope" }, "Only your selection was used: ", make("q", {}, excerpt(selection, 90))),
+      this.body,
+      this.status,
+      this.foot,
+    );
   }
 
   /** An event of the stream. */
@@ -54,8 +57,10 @@ export class AnswerCard {
     this.status.remove();
     this.body.replaceChildren(...this.#content(answer));
     if (!answer.grounded) return;
-    this.foot.replaceChildren(confidence(answer.confidence),
-      copyButton("Copy with citations", () => this.asText()));
+    this.foot.replaceChildren(
+      confidence(answer.confidence),
+      copyButton("Copy with citations", () => this.asText()),
+    );
   }
 
   fail(error) {
@@ -69,8 +74,10 @@ export class AnswerCard {
   /** What is copied: the sentences with numbers, then the places. */
   asText() {
     const { sentences, citations } = this.answer;
-    const said = sentences.map(({ text, kind, citations: numbers }) =>
-      `${kind === "quote" ? `“${text}”` : text}${numbers.map((number) => ` [${number}]`).join("")}`);
+    const said = sentences.map(
+      ({ text, kind, citations: numbers }) =>
+        `${kind === "quote" ? `“${text}”` : text}${numbers.map((number) => ` [${number}]`).join("")}`,
+    );
     return [...said, "", ...citations.map((one) => `[${one.number}] ${fullPlace(one)}`)].join("\n");
   }
 
@@ -82,18 +89,37 @@ export class AnswerCard {
     const sides = answer.sentences.filter((one) => one.kind !== "notice");
     return [
       ...notices.map((one) => this.#sentence(one, [])),
-      make("div", { class: "sides" }, ...sides.map((one) => make("div", { class: "side" }, this.#sentence(one, of(one))))),
+      make(
+        "div",
+        { class: "sides" },
+        ...sides.map((one) => make("div", { class: "side" }, this.#sentence(one, of(one)))),
+      ),
     ];
   }
 
   #sentence({ text, kind }, citations) {
-    return make("p", { class: kind }, make("span", { class: "words" }, text), " ", ...citations.flatMap((one) => [this.#chip(one), " "]));
+    return make(
+      "p",
+      { class: kind },
+      make("span", { class: "words" }, text),
+      " ",
+      ...citations.flatMap((one) => [this.#chip(one), " "]),
+    );
   }
 
   #chip(place) {
     const title = fullPlace(place);
-    return make("button", { type: "button", class: "chip", title, "aria-label": `Show in the book: ${title}`,
-      onclick: () => this.show(place) }, chipLabel(place));
+    return make(
+      "button",
+      {
+        type: "button",
+        class: "chip",
+        title,
+        "aria-label": `Show in the book: ${title}`,
+        onclick: () => this.show(place),
+      },
+      chipLabel(place),
+    );
   }
 
   #refusal(answer) {
@@ -102,9 +128,17 @@ export class AnswerCard {
     return [
       make("p", { class: "refusal" }, answer.answer),
       reason && make("p", { class: "reason" }, reason),
-      near.length > 0 && make("div", { class: "related" },
-        make("h4", {}, "Related, but it does not answer"),
-        make("ul", {}, ...near.map((one) => make("li", {}, make("q", {}, excerpt(one.text, EXCERPT)), " ", this.#chip(one))))),
+      near.length > 0 &&
+        make(
+          "div",
+          { class: "related" },
+          make("h4", {}, "Related, but it does not answer"),
+          make(
+            "ul",
+            {},
+            ...near.map((one) => make("li", {}, make("q", {}, excerpt(one.text, EXCERPT)), " ", this.#chip(one))),
+          ),
+        ),
     ].filter(Boolean);
   }
 }
@@ -114,9 +148,21 @@ function confidence(value) {
   const level = make("span", { class: "level" });
   level.style.width = `${percent}%`;
   const name = `Confidence ${percent} %`;
-  return make("span", { class: "confidence", role: "meter", "aria-label": "Confidence", "aria-valuenow": percent,
-    "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuetext": `${percent} percent`, title: "How sure the reader is that the book says so" },
-    make("span", { class: "scale" }, level), make("span", {}, name));
+  return make(
+    "span",
+    {
+      class: "confidence",
+      role: "meter",
+      "aria-label": "Confidence",
+      "aria-valuenow": percent,
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+      "aria-valuetext": `${percent} percent`,
+      title: "How sure the reader is that the book says so",
+    },
+    make("span", { class: "scale" }, level),
+    make("span", {}, name),
+  );
 }
 
 export function excerpt(text, length) {

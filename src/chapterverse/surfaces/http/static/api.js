@@ -97,11 +97,16 @@ class Events {
   feed(text) {
     const blocks = (this.#rest + text).replaceAll("\r\n", "\n").split("\n\n");
     this.#rest = blocks.pop();
-    return blocks.filter((block) => /^data:/m.test(block)).map((block) => {
-      const field = (name) =>
-        block.split("\n").filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trim());
-      return { name: field("event")[0] ?? "message", data: JSON.parse(field("data").join("\n")) };
-    });
+    return blocks
+      .filter((block) => /^data:/m.test(block))
+      .map((block) => {
+        const field = (name) =>
+          block
+            .split("\n")
+            .filter((line) => line.startsWith(`${name}:`))
+            .map((line) => line.slice(name.length + 1).trim());
+        return { name: field("event")[0] ?? "message", data: JSON.parse(field("data").join("\n")) };
+      });
   }
 }
 

@@ -8,6 +8,9 @@ const CHARACTERS_A_LINE = 72;
 const LINE = 27; // pixels; both only guess the room for what is not loaded yet
 const TOP = 96; // pixels that stay free above what is scrolled to
 
+/** How many characters (code points) a text has. */
+const lengthOf = (text) => [...text].length;
+
 export class Book {
   /** @param outline what `GET /books/outline` gives */
   constructor(outline) {
@@ -19,11 +22,14 @@ export class Book {
       return { start, end, number, element, text: null, offsets: null, loading: null };
     });
     this.element.append(...this.parts.map((part) => part.element));
-    this.observer = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (entry.isIntersecting) this.load(this.parts[entry.target.dataset.part]).catch(() => {});
-      }
-    }, { rootMargin: NEAR });
+    this.observer = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (entry.isIntersecting) this.load(this.parts[entry.target.dataset.part]).catch(() => {});
+        }
+      },
+      { rootMargin: NEAR },
+    );
   }
 
   /** Begin to load what comes into view. */
@@ -37,27 +43,33 @@ export class Book {
 
   /** A part's text on the page; what is above the reader may grow without moving what they read. */
   load(part) {
-    part.loading ??= getText(this.outline.index, this.outline.file_id, part.number).then((loaded) => {
-      const above = part.element.getBoundingClientRect();
-      const content = elementsOf(loaded);
-      part.text = loaded.text;
-      part.offsets = new Offsets(loaded.text);
-      part.element.replaceChildren(content);
-      part.element.style.minHeight = "";
-      this.observer.unobserve(part.element);
-      if (above.bottom <= TOP) window.scrollBy(0, part.element.getBoundingClientRect().height - above.height);
-    }).catch((error) => {
-      part.loading = null;
-      part.element.replaceChildren(this.#retry(part, error));
-      throw error;
-    });
+    part.loading ??= getText(this.outline.index, this.outline.file_id, part.number)
+      .then((loaded) => {
+        const above = part.element.getBoundingClientRect();
+        const content = elementsOf(loaded);
+        part.text = loaded.text;
+        part.offsets = new Offsets(loaded.text);
+        part.element.replaceChildren(content);
+        part.element.style.minHeight = "";
+        this.observer.unobserve(part.element);
+        if (above.bottom <= TOP) window.scrollBy(0, part.element.getBoundingClientRect().height - above.height);
+      })
+      .catch((error) => {
+        part.loading = null;
+        part.element.replaceChildren(this.#retry(part, error));
+        throw error;
+      });
     return part.loading;
   }
 
   #retry(part, error) {
     const again = () => this.load(part).catch(() => {});
-    return make("p", { class: "trouble", role: "alert" }, `${error.message} `,
-      make("button", { type: "button", onclick: again }, "Try again"));
+    return make(
+      "p",
+      { class: "trouble", role: "alert" },
+      `${error.message} `,
+      make("button", { type: "button", onclick: again }, "Try again"),
+    );
   }
 
   #between(start, end) {
@@ -71,8 +83,10 @@ export class Book {
 
   /** The stored text between two offsets; what is not loaded is left out. */
   textOf(start, end) {
-    return this.#between(start, end).filter((part) => part.text !== null).map((part) =>
-      part.text.slice(...this.#within(part, start, end))).join("");
+    return this.#between(start, end)
+      .filter((part) => part.text !== null)
+      .map((part) => part.text.slice(...this.#within(part, start, end)))
+      .join("");
   }
 
   #within(part, start, end) {
@@ -83,7 +97,8 @@ export class Book {
   /** Highlight the text between two offsets, in place of what had that name before. */
   mark(start, end, name) {
     unhighlight(this.element, name);
-    return this.#between(start, end).filter((part) => part.text !== null)
+    return this.#between(start, end)
+      .filter((part) => part.text !== null)
       .flatMap((part) => highlight(part.element, ...this.#within(part, start, end), name));
   }
 
@@ -114,13 +129,14 @@ export class Book {
     if (!selected || selected.isCollapsed || !selected.rangeCount) return null;
     const range = selected.getRangeAt(0);
     const start = this.#offsetAt(range.startContainer, range.startOffset);
-    const end = this.#offsetAt(range.endContainer, range.endOffset);
-    if (start === null || end === null || start >= end) return null;
-    const text = this.textOf(start, end);
-    if (!text.trim()) return null;
-    const points = (units) => new Offsets(text).points(units);
-    const first = start + points(text.length - text.trimStart().length);
-    return { start: first, end: first + points(text.trim().length), text: text.trim(), range };
+    if (start === null) return null;
+    // Three clicks on the last paragraph select up to whatever stands after the book.
+    const end = this.#offsetAt(range.endContainer, range.endOffset) ?? this.parts.at(-1).end;
+    const wide = this.textOf(start, end);
+    const text = wide.trim();
+    if (!text) return null;
+    const first = start + lengthOf(wide) - lengthOf(wide.trimStart());
+    return { start: first, end: first + lengthOf(text), text, range };
   }
 
   #offsetAt(node, offset) {
@@ -139,7 +155,7 @@ export class Book {
   offsetsOf(element) {
     const start = this.#offsetAt(element, 0);
     const text = element.textContent;
-    return { start, end: start + new Offsets(text).points(text.length), text };
+    return { start, end: start + lengthOf(text), text };
   }
 
   /** The blocks that are loaded, in reading order. */
@@ -153,8 +169,9 @@ export class Book {
     const line = window.innerHeight / 3;
     const marks = [...this.element.querySelectorAll(".page-mark")];
     const page = marks.filter((mark) => mark.getBoundingClientRect().top <= line).at(-1);
-    const block = [...part.element.querySelectorAll(".block")]
-      .find((element) => element.getBoundingClientRect().bottom > line);
+    const block = [...part.element.querySelectorAll(".block")].find(
+      (element) => element.getBoundingClientRect().bottom > line,
+    );
     const offset = block ? this.offsetsOf(block).start : part.start;
     const heading = this.outline.headings.filter(({ start }) => start <= offset).at(-1);
     return { heading: heading ?? null, page: page?.dataset.name ?? null, offset };

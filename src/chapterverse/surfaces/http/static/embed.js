@@ -20,14 +20,29 @@ class Embedded {
   constructor(index, label, within) {
     this.index = index;
     this.within = within;
-    this.panel = new Panel({ outline: { index }, others: false, show: (place, selection) => this.show(place, selection), forget: () => {} });
+    this.panel = new Panel({
+      outline: { index },
+      others: false,
+      prepare: () => {},
+      show: (place, selection) => this.show(place, selection),
+      forget: () => {},
+    });
     this.bar = new SelectionBar(this, { ask: (selection) => this.askAbout(selection), copy: copyWithAddress });
-    this.button = make("button", { type: "button", class: "send launch", "aria-expanded": "false", onclick: () => this.toggle() }, label);
+    this.button = make(
+      "button",
+      { type: "button", class: "send launch", "aria-expanded": "false", onclick: () => this.toggle() },
+      label,
+    );
     this.panel.element.hidden = true;
     this.host = make(ELEMENT, { onkeydown: (event) => this.#key(event) });
-    this.host.attachShadow({ mode: "open" }).append(
-      ...STYLES.map((name) => make("link", { rel: "stylesheet", href: address(`static/${name}`) })),
-      this.panel.element, this.button, this.bar.element);
+    this.host
+      .attachShadow({ mode: "open" })
+      .append(
+        ...STYLES.map((name) => make("link", { rel: "stylesheet", href: address(`static/${name}`) })),
+        this.panel.element,
+        this.button,
+        this.bar.element,
+      );
     document.body.append(this.host);
     this.bar.watch();
   }
@@ -55,8 +70,8 @@ class Embedded {
     const selected = document.getSelection();
     if (!selected || selected.isCollapsed || !selected.rangeCount) return null;
     const range = selected.getRangeAt(0).cloneRange();
-    const around = range.commonAncestorContainer;
-    const element = around instanceof Element ? around : around.parentElement;
+    const first = range.startContainer;
+    const element = first instanceof Element ? first : first.parentElement;
     const text = selected.toString().trim();
     return text && element?.closest(this.within) ? { text, range } : null;
   }
@@ -65,7 +80,11 @@ class Embedded {
   show(place, selection) {
     const range = place.file_id ? find(document.body, place.quote ?? place.text) : selection.range;
     if (!range) {
-      const parameters = new URLSearchParams({ index: this.index, file: place.file_id, at: `${place.start}-${place.end}` });
+      const parameters = new URLSearchParams({
+        index: this.index,
+        file: place.file_id,
+        at: `${place.start}-${place.end}`,
+      });
       window.open(`${address("")}#${parameters}`, "_blank", "noopener");
       return;
     }

@@ -3,7 +3,15 @@ import { addBook, getBooks } from "./api.js";
 import { announce, make } from "./dom.js";
 
 const CLOTHS = 6;
-const KINDS = { pdf: "PDF", epub: "EPUB", wordprocessingml: "DOCX", presentationml: "Slides", html: "Web page", markdown: "Markdown", plain: "Text" };
+const KINDS = {
+  pdf: "PDF",
+  epub: "EPUB",
+  wordprocessingml: "DOCX",
+  presentationml: "Slides",
+  html: "Web page",
+  markdown: "Markdown",
+  plain: "Text",
+};
 const ACCEPTED = ".pdf,.epub,.docx,.pptx,.html,.htm,.md,.markdown,.txt,.rst";
 const STAGES = { sending: "Sending", reading: "Reading", embedding: "Indexing" };
 
@@ -15,20 +23,53 @@ export class Library {
   constructor({ shelves, can_add }) {
     this.shelves = make("div", { class: "shelves" });
     this.adding = make("ul", { class: "adding", "aria-label": "Books being added" });
-    const chosen = make("input", { type: "file", multiple: true, accept: ACCEPTED, id: "file", class: "quiet",
-      onchange: () => { this.add([...chosen.files]); chosen.value = ""; } });
-    this.drop = make("div", { class: "drop" },
-      make("p", {}, make("strong", {}, "Drop a book here"), " or ",
-        make("button", { type: "button", class: "plain", onclick: () => chosen.click() }, "choose a file")),
-      make("p", { class: "small" }, "PDF, EPUB, DOCX, PPTX, HTML, Markdown or text. It stays on this machine."), chosen);
+    const chosen = make("input", {
+      type: "file",
+      multiple: true,
+      accept: ACCEPTED,
+      id: "file",
+      class: "quiet",
+      onchange: () => {
+        this.add([...chosen.files]);
+        chosen.value = "";
+      },
+    });
+    this.drop = make(
+      "div",
+      { class: "drop" },
+      make(
+        "p",
+        {},
+        make("strong", {}, "Drop a book here"),
+        " or ",
+        make("button", { type: "button", class: "plain", onclick: () => chosen.click() }, "choose a file"),
+      ),
+      make("p", { class: "small" }, "PDF, EPUB, DOCX, PPTX, HTML, Markdown or text. It stays on this machine."),
+      chosen,
+    );
     chosen.setAttribute("aria-label", "Choose a book to add");
     chosen.tabIndex = -1;
-    this.element = make("div", { class: "library" },
-      make("header", { class: "hero" }, make("h1", {}, "Ask a book."),
-        make("p", {}, "Get an answer that quotes it, chapter and verse, or a plain no.")),
-      this.shelves, can_add && this.drop, this.adding);
+    this.element = make(
+      "div",
+      { class: "library" },
+      make(
+        "header",
+        { class: "hero" },
+        make("h1", {}, "Ask a book."),
+        make("p", {}, "Get an answer that quotes it, chapter and verse, or a plain no."),
+      ),
+      this.shelves,
+      can_add && this.drop,
+      this.adding,
+    );
     this.#show(shelves);
-    this.listeners = can_add ? { dragover: (event) => this.#over(event), dragleave: () => this.#lit(false), drop: (event) => this.#dropped(event) } : {};
+    this.listeners = can_add
+      ? {
+          dragover: (event) => this.#over(event),
+          dragleave: () => this.#lit(false),
+          drop: (event) => this.#dropped(event),
+        }
+      : {};
   }
 
   shown() {
@@ -42,14 +83,36 @@ export class Library {
   #show(shelves) {
     const full = shelves.filter((shelf) => shelf.books.length > 1);
     const single = shelves.filter((shelf) => shelf.books.length === 1);
-    const row = (name, pairs) => pairs.length > 0 && make("section", { class: "shelf" }, make("h2", {}, name),
-      make("ul", {}, ...pairs.map(([shelf, book]) => make("li", {}, coverOf(shelf, book)))));
-    this.shelves.replaceChildren(...[
-      row("Books", single.map((shelf) => [shelf, shelf.books[0]])),
-      ...full.map((shelf) => row(shelf.name, shelf.books.map((book) => [shelf, book]))),
-      shelves.length === 0 && make("p", { class: "empty" }, "There is no book here yet. Drop one below, or run ",
-        make("code", {}, "chapterverse add BOOK"), "."),
-    ].filter(Boolean));
+    const row = (name, pairs) =>
+      pairs.length > 0 &&
+      make(
+        "section",
+        { class: "shelf" },
+        make("h2", {}, name),
+        make("ul", {}, ...pairs.map(([shelf, book]) => make("li", {}, coverOf(shelf, book)))),
+      );
+    this.shelves.replaceChildren(
+      ...[
+        row(
+          "Books",
+          single.map((shelf) => [shelf, shelf.books[0]]),
+        ),
+        ...full.map((shelf) =>
+          row(
+            shelf.name,
+            shelf.books.map((book) => [shelf, book]),
+          ),
+        ),
+        shelves.length === 0 &&
+          make(
+            "p",
+            { class: "empty" },
+            "There is no book here yet. Drop one below, or run ",
+            make("code", {}, "chapterverse add BOOK"),
+            ".",
+          ),
+      ].filter(Boolean),
+    );
   }
 
   #lit(on) {
@@ -129,9 +192,20 @@ class Adding {
 }
 
 function coverOf(shelf, book) {
-  const cloth = [...`${book.title}${shelf.index}${book.file_id}`].reduce((sum, character) => sum + character.codePointAt(0), 0) % CLOTHS;
+  const cloth =
+    [...`${book.title}${shelf.index}${book.file_id}`].reduce((sum, character) => sum + character.codePointAt(0), 0) %
+    CLOTHS;
   const kind = Object.entries(KINDS).find(([part]) => book.mime_type.includes(part))?.[1] ?? "Text";
-  return make("a", { class: "book-link", href: `#${new URLSearchParams({ index: shelf.index, file: book.file_id })}` },
-    make("span", { class: `cover cloth-${cloth}`, "aria-hidden": "true" }, make("span", { class: "name" }, book.title), make("span", { class: "kind" }, kind)),
-    make("span", { class: "title" }, book.title), make("span", { class: "facts" }, book.pages ? `${book.pages} pages` : book.file_name));
+  return make(
+    "a",
+    { class: "book-link", href: `#${new URLSearchParams({ index: shelf.index, file: book.file_id })}` },
+    make(
+      "span",
+      { class: `cover cloth-${cloth}`, "aria-hidden": "true" },
+      make("span", { class: "name" }, book.title),
+      make("span", { class: "kind" }, kind),
+    ),
+    make("span", { class: "title" }, book.title),
+    make("span", { class: "facts" }, book.pages ? `${book.pages} pages` : book.file_name),
+  );
 }

@@ -60,15 +60,22 @@ function rangeOf(at) {
 /** What is shown when the service cannot: why, and what to do. */
 function troubleView(error) {
   const wantsKey = error.status === 401;
-  const input = wantsKey && make("input", { type: "password", "aria-label": "Key", autocomplete: "current-password", required: true });
+  const input =
+    wantsKey &&
+    make("input", { type: "password", "aria-label": "Key", autocomplete: "current-password", required: true });
   const again = (event) => {
     event.preventDefault();
     if (input) key.set(input.value);
     open();
   };
-  const element = make("form", { class: "trouble-view", onsubmit: again },
+  const element = make(
+    "form",
+    { class: "trouble-view", onsubmit: again },
     make("h1", {}, wantsKey ? "This library has a key" : "The library cannot be reached"),
-    make("p", { role: "alert" }, error.message), input || null, make("button", { class: "send" }, wantsKey ? "Open" : "Try again"));
+    make("p", { role: "alert" }, error.message),
+    input || null,
+    make("button", { class: "send" }, wantsKey ? "Open" : "Try again"),
+  );
   return { element, shown: () => input && input.focus(), close: () => {} };
 }
 
@@ -101,12 +108,20 @@ function onKey(event) {
   found[2]();
 }
 
-document.getElementById("shortcuts").append(...SHORTCUTS.map(([letter, what]) =>
-  make("div", {}, make("dt", {}, make("kbd", {}, letter)), make("dd", {}, what))));
+document
+  .getElementById("shortcuts")
+  .append(
+    ...SHORTCUTS.map(([letter, what]) =>
+      make("div", {}, make("dt", {}, make("kbd", {}, letter)), make("dd", {}, what)),
+    ),
+  );
 document.getElementById("help-button").addEventListener("click", () => help.showModal());
 document.getElementById("theme-button").addEventListener("click", nextTheme);
 document.getElementById("contents-button").addEventListener("click", () => view?.toggleContents?.());
-document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", open);
 setTheme(THEMES.includes(localStorage.getItem(THEME)) ? localStorage.getItem(THEME) : "auto");

@@ -6,24 +6,60 @@ import { announce, make } from "./dom.js";
 const LONGEST_SELECTION = 10_000;
 
 export class Panel {
-  /** `show(place, selection)` brings a citation into view; `others` says whether the index has more books. */
-  constructor({ outline, others, show, forget }) {
-    Object.assign(this, { outline, show, forget, selection: null, pending: null });
-    this.question = make("textarea", { id: "question", rows: "1", maxlength: "1000", placeholder: "Ask this book…",
-      "aria-label": "Your question", "aria-keyshortcuts": "/", oninput: () => this.#grow(), onkeydown: (event) => this.#key(event) });
-    this.scope = others && make("select", { id: "scope", "aria-label": "Answer from" },
-      make("option", { value: "book" }, "this book"), make("option", { value: "shelf" }, "the whole shelf"));
+  /**
+   * `others`: whether the index has more books than this one. `prepare(place)` is told what may be shown soon,
+   * `show(place, selection)` shows it, and `forget()` hears that a passage is no longer asked about.
+   */
+  constructor({ outline, others, prepare, show, forget }) {
+    Object.assign(this, { outline, prepare, show, forget, selection: null, pending: null });
+    this.question = make("textarea", {
+      id: "question",
+      rows: "1",
+      maxlength: "1000",
+      placeholder: "Ask this book…",
+      "aria-label": "Your question",
+      "aria-keyshortcuts": "/",
+      oninput: () => this.#grow(),
+      onkeydown: (event) => this.#key(event),
+    });
+    this.scope =
+      others &&
+      make(
+        "select",
+        { id: "scope", "aria-label": "Answer from" },
+        make("option", { value: "book" }, "this book"),
+        make("option", { value: "shelf" }, "the whole shelf"),
+      );
     this.about = make("div", { class: "about", hidden: true });
     this.send = make("button", { type: "submit", class: "send" }, "Ask");
-    this.form = make("form", { class: "ask", onsubmit: (event) => this.#submit(event) },
-      this.about, make("div", { class: "box" }, this.question, this.send),
-      this.scope && make("label", { class: "from" }, "Answer from ", this.scope));
+    this.form = make(
+      "form",
+      { class: "ask", onsubmit: (event) => this.#submit(event) },
+      this.about,
+      make("div", { class: "box" }, this.question, this.send),
+      this.scope && make("label", { class: "from" }, "Answer from ", this.scope),
+    );
     this.answers = make("div", { class: "answers" });
-    this.hint = make("p", { class: "hint" },
-      "Every answer quotes the book, and says where. Or select a passage and ask about that alone.");
-    this.fold = make("button", { type: "button", class: "fold", "aria-label": "Hide the answers", onclick: () => this.collapse() });
-    this.element = make("aside", { class: "panel", "aria-label": "Ask the book" },
-      this.fold, make("h2", {}, "Ask the book"), this.form, this.hint, this.answers);
+    this.hint = make(
+      "p",
+      { class: "hint" },
+      "Every answer quotes the book, and says where. Or select a passage and ask about that alone.",
+    );
+    this.fold = make("button", {
+      type: "button",
+      class: "fold",
+      "aria-label": "Hide the answers",
+      onclick: () => this.collapse(),
+    });
+    this.element = make(
+      "aside",
+      { class: "panel", "aria-label": "Ask the book" },
+      this.fold,
+      make("h2", {}, "Ask the book"),
+      this.form,
+      this.hint,
+      this.answers,
+    );
   }
 
   /** Ask about a passage: from now on it alone is used, until it is let go. */
@@ -32,9 +68,15 @@ export class Panel {
     const tooLong = selection.text.length > LONGEST_SELECTION;
     this.about.hidden = false;
     this.about.replaceChildren(
-      make("p", {}, make("strong", {}, "Only the selected text is used."), tooLong ? " It is too long: select less." : ""),
+      make(
+        "p",
+        {},
+        make("strong", {}, "Only the selected text is used."),
+        tooLong ? " It is too long: select less." : "",
+      ),
       make("blockquote", {}, excerpt(selection.text, 220)),
-      make("button", { type: "button", class: "plain", onclick: () => this.letGo() }, "Ask the whole book instead"));
+      make("button", { type: "button", class: "plain", onclick: () => this.letGo() }, "Ask the whole book instead"),
+    );
     this.question.placeholder = "Ask about this passage…";
     announce("Only the selected text is used.");
     this.focus();
@@ -84,15 +126,22 @@ export class Panel {
     const card = new AnswerCard(question, {
       selection: selection?.text,
       show: (place) => this.show(place, selection),
-      retry: () => { card.element.remove(); this.ask(question, selection); },
+      retry: () => {
+        card.element.remove();
+        this.ask(question, selection);
+      },
     });
     this.hint.remove();
     this.answers.prepend(card.element);
     this.element.classList.add("open");
     this.answers.scrollTop = 0;
     try {
-      await ask(this.#body(question, selection), { signal: pending.signal, on: (name, data) => card.on(name, data) });
-      announce(`Answer: ${card.answer.answer}`);
+      const { answer, citations, matched_chunks } = await ask(this.#body(question, selection), {
+        signal: pending.signal,
+        on: (name, data) => card.on(name, data),
+      });
+      for (const place of citations.length ? citations : matched_chunks) this.prepare(place);
+      announce(`Answer: ${answer}`);
     } catch (error) {
       if (error.name === "AbortError") card.element.remove();
       else card.fail(error);

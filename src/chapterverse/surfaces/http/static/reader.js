@@ -1,5 +1,5 @@
 // The view of one book: contents, text, and the panel beside it.
-import { getBooks, getOutline } from "./api.js";
+import { getOutline } from "./api.js";
 import { Book } from "./book.js";
 import { announce, copy, make } from "./dom.js";
 import { Panel } from "./panel.js";
@@ -8,18 +8,20 @@ import { SelectionBar } from "./selection.js";
 
 export class Reader {
   static async open({ index, file, at }) {
-    const [outline, { shelves }] = await Promise.all([getOutline(index, file), getBooks()]);
-    return new Reader(outline, shelves.find((shelf) => shelf.index === index), at);
+    return new Reader(await getOutline(index, file), at);
   }
 
-  constructor(outline, shelf, at) {
+  constructor(outline, at) {
     this.outline = outline;
     this.at = at;
     this.cited = -1;
     this.book = new Book(outline);
     this.panel = new Panel({
       outline,
-      others: (shelf?.books.length ?? 1) > 1,
+      others: outline.books_in_index > 1,
+      prepare: (place) => {
+        if (place.file_id === outline.file_id) this.book.prepare(place.start, place.end).catch(() => {});
+      },
       show: (place, selection) => this.show(place, selection),
       forget: () => this.book.mark(0, 0, "asked"),
     });
@@ -28,7 +30,14 @@ export class Reader {
       copy: (selection) => this.copy(selection),
     });
     this.contents = this.#contents();
-    this.element = make("div", { class: "reader" }, this.contents, this.book.element, this.panel.element, this.bar.element);
+    this.element = make(
+      "div",
+      { class: "reader" },
+      this.contents,
+      this.book.element,
+      this.panel.element,
+      this.bar.element,
+    );
     this.onscroll = () => requestAnimationFrame(() => this.#follow());
   }
 
@@ -126,14 +135,30 @@ export class Reader {
       this.toggleContents(false);
       this.book.goTo(heading.start).then((element) => element?.closest(".block")?.focus({ preventScroll: true }));
     };
-    const rows = this.outline.headings.filter(({ level }) => level <= 2).map((heading) =>
-      make("li", { class: `level-${heading.level}`, "data-start": heading.start },
-        make("button", { type: "button", onclick: () => go(heading) },
-          make("span", { class: "title" }, heading.title),
-          heading.page && make("span", { class: "page" }, heading.page))));
-    const facts = [this.outline.author, this.outline.pages && `${this.outline.pages} pages`].filter(Boolean).join(" · ");
-    return make("nav", { class: "contents", id: "contents", "aria-label": "Contents" },
-      make("h1", {}, this.outline.title), facts && make("p", { class: "facts" }, facts), make("ol", {}, ...rows));
+    const rows = this.outline.headings
+      .filter(({ level }) => level <= 2)
+      .map((heading) =>
+        make(
+          "li",
+          { class: `level-${heading.level}`, "data-start": heading.start },
+          make(
+            "button",
+            { type: "button", onclick: () => go(heading) },
+            make("span", { class: "title" }, heading.title),
+            heading.page && make("span", { class: "page" }, heading.page),
+          ),
+        ),
+      );
+    const facts = [this.outline.author, this.outline.pages && `${this.outline.pages} pages`]
+      .filter(Boolean)
+      .join(" · ");
+    return make(
+      "nav",
+      { class: "contents", id: "contents", "aria-label": "Contents" },
+      make("h1", {}, this.outline.title),
+      facts && make("p", { class: "facts" }, facts),
+      make("ol", {}, ...rows),
+    );
   }
 
   toggleContents(open = !this.contents.classList.contains("open")) {
@@ -146,8 +171,10 @@ export class Reader {
   #follow() {
     const { heading, page, offset } = this.book.whereabouts();
     const where = document.getElementById("where");
-    where.replaceChildren(make("span", { class: "title" }, this.outline.title),
-      ...[heading?.title, page].filter(Boolean).map((text) => make("span", { class: "place" }, text)));
+    where.replaceChildren(
+      make("span", { class: "title" }, this.outline.title),
+      ...[heading?.title, page].filter(Boolean).map((text) => make("span", { class: "place" }, text)),
+    );
     const length = this.outline.parts.at(-1)?.end || 1;
     document.getElementById("progress").style.width = `${(100 * offset) / length}%`;
     const rows = [...this.contents.querySelectorAll("li")];

@@ -5,9 +5,23 @@ export class SelectionBar {
   constructor(book, { ask, copy }) {
     this.book = book;
     const act = (what) => () => this.selection && what(this.selection);
-    this.element = make("div", { class: "selection-bar", role: "toolbar", "aria-label": "Selected text", hidden: true },
+    this.element = make(
+      "div",
+      { class: "selection-bar", role: "toolbar", "aria-label": "Selected text", hidden: true },
       make("button", { type: "button", "aria-keyshortcuts": "a", onclick: act(ask) }, "Ask about this"),
-      make("button", { type: "button", "aria-keyshortcuts": "c", onclick: act((selection) => { copy(selection); this.hide(); }) }, "Copy with citation"));
+      make(
+        "button",
+        {
+          type: "button",
+          "aria-keyshortcuts": "c",
+          onclick: act((selection) => {
+            copy(selection);
+            this.hide();
+          }),
+        },
+        "Copy with citation",
+      ),
+    );
     this.element.addEventListener("mousedown", (event) => event.preventDefault()); // the selection must survive the click
     this.onchange = () => this.#place();
   }

@@ -61,7 +61,7 @@ export function elementsOf(part) {
 
 function tagOf(block) {
   if (block.kind === "heading") return `h${Math.min(block.level + 1, 6)}`;
-  return block.kind === "list" ? "li" : block.kind === "table" ? "table" : TAGS[block.kind] ?? "p";
+  return block.kind === "list" ? "li" : block.kind === "table" ? "table" : (TAGS[block.kind] ?? "p");
 }
 
 /** Text into an element, with the marks of pages and slides where they begin. */
@@ -90,20 +90,29 @@ function fill(element, text, start, marks, isTable) {
 function rowOf(line, start, marks, ending) {
   const cells = line.split(" | ");
   let at = start;
-  return make("tr", {}, ...cells.map((text, number) => {
-    const cell = make("td", { class: /^[\d.,:£$€%\s–-]+$/.test(text) ? "number" : null });
-    fill(cell, text, at, marks, false);
-    const between = number < cells.length - 1 ? " | " : ending;
-    if (between) cell.append(make("span", { class: "between" }, between));
-    at += text.length + between.length;
-    return cell;
-  }));
+  return make(
+    "tr",
+    {},
+    ...cells.map((text, number) => {
+      const cell = make("td", { class: /^[\d.,:£$€%\s–-]+$/.test(text) ? "number" : null });
+      fill(cell, text, at, marks, false);
+      const between = number < cells.length - 1 ? " | " : ending;
+      if (between) cell.append(make("span", { class: "between" }, between));
+      at += text.length + between.length;
+      return cell;
+    }),
+  );
 }
 
 /** Where a page or slide begins; its label is drawn by the style, so that it is never part of the text. */
 function markOf({ kind, label }, isFirst) {
   const name = kind === "slide" ? `Slide ${label}` : `p. ${label}`;
-  return make("span", { class: isFirst ? "page-mark first" : "page-mark", role: "separator", "aria-label": name, "data-name": name });
+  return make("span", {
+    class: isFirst ? "page-mark first" : "page-mark",
+    role: "separator",
+    "aria-label": name,
+    "data-name": name,
+  });
 }
 
 /** The place of a unit offset in an element: a text node and an offset in it. */

@@ -1,0 +1,130 @@
+"""What must never happen on the page, and what must always be possible on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from chapterverse.answer.prompts import SEARCH_FAILED
+from chapterverse.library import AsyncLibrary
+from chapterverse.settings import ServiceSettings, Settings
+from tests.browser.conftest import HARMFUL_BOOK, NewPage, book_address
+from tests.browser.test_reading import ABSENT, FOUNDED, ask
+from tests.surfaces.service import served, small_library
+
+LIGHTEST = 150_000
+"""Bytes that the whole page may take, book text aside."""
+
+
+def test_a_book_full_of_scripts_is_harmless(page: Page, service: str) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a book opened a dialog: {dialog.message}"))
+    page.goto(service)
+    page.get_by_role("link", name="<script>window.harmed = 1</script>").click()
+    page.locator(".part pre").wait_for()
+    text = page.locator(".part").text_content() or ""
+    for line in HARMFUL_BOOK.replace("&lt;", "<").splitlines():
+        assert line.strip("#-`| ") in text
+    card = ask(page, "How much does the bell of Tollen weigh <img src=x onerror='window.harmed=8'>?")
+    expect(card.get_by_role("heading").first).to_contain_text("<img src=x")
+    assert page.locator("main script, main img, main svg, .part a").count() == 0
+    assert page.evaluate("window.harmed") is None
+
+
+def test_the_policy_lets_nothing_else_run(browser: Browser, service: str) -> None:
+    with browser.new_context() as context:  # of its own: here the browser says what it blocks
+        _try_to_run(context.new_page(), service)
+
+
+def _try_to_run(page: Page, service: str) -> None:
+    response = page.goto(service)
+    assert response is not None
+    policy = response.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    for part in ("default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"):
+        assert part in policy
+    assert page.locator("script:not([src]), style, [style], [onclick]").count() == 0
+    blocked = page.evaluate("() => { try { document.body.innerHTML = '<p>'; return false } catch { return true } }")
+    assert blocked
+
+
+def test_the_page_is_light_and_stays_on_its_origin(new_page: NewPage, service: str) -> None:
+    page = new_page()
+    weights: dict[str, int] = {}
+    page.on("requestfinished", lambda request: weights.update({request.url: sum(request.sizes().values())}))
+    page.goto(book_address(service))
+    page.locator(".part h2").first.wait_for()
+    ask(page, FOUNDED)
+    page.wait_for_load_state("networkidle")
+    own = {url: weight for url, weight in weights.items() if not url.startswith((f"{service}/books", f"{service}/ask"))}
+    assert f"{service}/static/main.js" in own
+    assert sum(own.values()) < LIGHTEST
+    assert all(url.startswith(f"{service}/") for url in weights)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_axe_finds_nothing_serious(new_page: NewPage, service: str, scheme: str, width: int) -> None:
+    page = new_page(color_scheme=scheme, viewport={"width": width, "height": 800}, reduced_motion="reduce")
+    page.goto(service)
+    page.locator(".cover").first.wait_for()
+    assert serious(page) == []
+    page.goto(book_address(service))
+    page.locator(".part h2").first.wait_for()
+    ask(page, FOUNDED).locator(".chip").first.click()
+    ask(page, ABSENT)
+    page.get_by_text("Harrow Vale is eleven miles long").evaluate("text => getSelection().selectAllChildren(text)")
+    page.locator(".selection-bar").wait_for()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    assert serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {[node['html'] for node in one['nodes']]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_an_unreachable_store_is_told_with_a_way_on(browser: Browser) -> None:
+    library = AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9"))
+    with served(library) as client, browser.new_context() as context:
+        page = context.new_page()
+        page.goto(str(client.base_url))
+        expect(page.get_by_role("alert")).to_have_text(SEARCH_FAILED)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("alert")).to_have_text(SEARCH_FAILED)
+
+
+def test_a_question_that_fails_can_be_asked_again(browser: Browser, service: str) -> None:
+    with browser.new_context() as context:  # of its own: here the browser says that a request failed
+        page = context.new_page()
+        page.goto(book_address(service))
+        page.route("**/ask", lambda route: route.fulfill(status=503, json={"detail": SEARCH_FAILED}), times=1)
+        card = ask(page, FOUNDED)
+        expect(card.get_by_role("alert")).to_have_text(SEARCH_FAILED)
+        card.get_by_role("button", name="Ask again").click()
+        expect(page.locator(".answer .side")).to_have_count(2)
+        page.route("**/ask", lambda route: route.abort(), times=1)
+        expect(ask(page, ABSENT).get_by_role("alert")).to_contain_text("Is “chapterverse serve” still running?")
+
+
+def test_a_service_with_a_key_asks_for_it(browser: Browser, tmp_path: Path) -> None:
+    service = ServiceSettings(api_key="sixteen characters", read_only=True)
+    with served(small_library(tmp_path), service) as client, browser.new_context() as context:
+        page = context.new_page()
+        page.goto(str(client.base_url))
+        page.get_by_label("Key").fill("wrong")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="This library has a key")).to_be_visible()
+        page.get_by_label("Key").fill("sixteen characters")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Ask a book.")).to_be_visible()
+        expect(page.locator(".drop")).to_have_count(0)
