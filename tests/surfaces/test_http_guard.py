@@ -15,16 +15,18 @@ from chapterverse.surfaces.http.errors import response_to
 from chapterverse.surfaces.http.serving import as_environment, check, read_settings
 from tests.surfaces.service import served, small_library
 
-KEY = "a key of sixteen or more"
+KEY = "a këy of sixteen or more"
 SITE = "https://reader.example"
 ERROR = {"error", "detail", "request_id"}
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    service = ServiceSettings(api_key=KEY, origins=(SITE,), hosts=("books.example",), max_body=2000, deadline=300)
+    service = ServiceSettings(
+        api_key=KEY, origins=(SITE,), hosts=("books.example",), max_body=2000, max_upload=5000, deadline=300
+    )
     with served(small_library(tmp_path_factory.mktemp("home")), service) as client:
-        client.headers["Authorization"] = f"Bearer {KEY}"
+        client.headers = httpx2.Headers([*client.headers.raw, (b"Authorization", f"Bearer {KEY}".encode())])
         yield client
 
 
@@ -89,6 +91,12 @@ def test_large_bodies_are_refused_whether_or_not_they_say_so(client: httpx2.Clie
         assert "2,000" in response.json()["detail"]
 
 
+def test_books_that_are_sent_in_may_be_larger(client: httpx2.Client) -> None:
+    for size, status in ((3000, 200), (5001, 413)):
+        text = "# Bells\n\n" + "The bell rang. " * 400
+        assert client.post("/books", params={"name": "bells.md"}, content=text[:size].encode()).status_code == status
+
+
 @pytest.mark.parametrize(("given", "kept"), [("a-Sane_1.id", True), ("x" * 65, False), ("a b", False), ("<s>", False)])
 def test_a_request_has_one_name_everywhere(client: httpx2.Client, given: str, kept: bool) -> None:
     response = client.get("/nowhere", headers={"X-Request-Id": given})
@@ -113,10 +121,13 @@ def test_every_response_keeps_a_browser_strict(client: httpx2.Client) -> None:
 def test_metrics_count_by_route(client: httpx2.Client) -> None:
     client.get("/indexes/nothing")
     client.get("/indexes/nothing-else")
+    client.request("MADEUP", "/made-up")
     text = client.get("/metrics").text
     assert re.search(r'^chapterverse_requests_total{method="GET",route="/indexes/{index}",status="404"} 2$', text, re.M)
     assert re.search(r'^chapterverse_request_seconds_bucket{route="/indexes/{index}",le="\+Inf"} 2$', text, re.M)
+    assert re.search(r'^chapterverse_requests_total{method="other",route="other",status="404"} 1$', text, re.M)
     assert "nothing" not in text
+    assert "made" not in text.lower()
     for line in text.splitlines():
         assert re.fullmatch(r"# (HELP|TYPE) \w+ .+|\w+({[^}]+(}[^}]*)*})? [\d.]+", line), line
 

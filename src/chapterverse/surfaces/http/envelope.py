@@ -15,6 +15,8 @@ from chapterverse.surfaces.http.metrics import Metrics
 REQUEST_ID = "X-Request-Id"
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _UNFINISHED = 499
+_OTHER = "other"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 POLICY = "; ".join(
     (
@@ -73,5 +75,7 @@ class Envelope:
                 raise
             await response_to(scope, error)(scope, receive, sealed)
         finally:
-            route = getattr(scope.get("route"), "path", "other")
-            self._metrics.ended(scope["method"], route, status or _UNFINISHED, time.perf_counter() - began)
+            # Clients can make up paths and methods without end, but not what is counted by.
+            route = getattr(scope.get("route"), "path", _OTHER)
+            method = scope["method"] if scope["method"] in _METHODS else _OTHER
+            self._metrics.ended(method, route, status or _UNFINISHED, time.perf_counter() - began)

@@ -77,7 +77,7 @@ class Guard:
     def _is_key(self, authorization: str) -> bool:
         assert self._key is not None
         scheme, _, given = authorization.partition(" ")
-        return scheme.casefold() == "bearer" and hmac.compare_digest(given.strip().encode(), self._key)
+        return scheme.casefold() == "bearer" and hmac.compare_digest(given.strip().encode("latin-1"), self._key)
 
 
 def is_this_machine(host: str) -> bool:

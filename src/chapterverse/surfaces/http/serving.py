@@ -17,6 +17,7 @@ from chapterverse.library.terms import resolve_address
 from chapterverse.providers.generation import resolve
 from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.http.app import create_app
+from chapterverse.surfaces.http.errors import log
 from chapterverse.surfaces.http.guard import ANY, is_this_machine
 from chapterverse.surfaces.http.policy import is_path
 
@@ -29,6 +30,8 @@ def serve(**given: Any) -> None:
     service = read_settings(given)
     settings = Settings()
     check(settings, service)
+    if service.unprotected and not service.api_key and not is_this_machine(service.host):
+        log.warning("Listening on %s without a key: whoever reaches it can read and change all books.", service.host)
     several = service.workers > 1
     if several:  # each of them makes its own application, from the environment
         os.environ.update(as_environment(given))
