@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -28,6 +28,8 @@ from chapterverse.types import Answer
 
 Opener = Callable[..., Library]
 """Makes a library of settings and parts, as `Library` does."""
+
+Answered = Sequence[tuple[Case, Outcome]]
 
 PATIENT = Generation(seconds=PATIENCE)
 SECONDS = 5.0
@@ -86,45 +88,55 @@ def check(
 
 def _of_run(measured: Run, sizes: Sizes) -> Iterator[Criterion]:
     """Those that a run shows by itself."""
-    outcomes = [case.outcome for case in measured.cases if case.outcome]
     answered = [(case, case.outcome) for case in measured.cases if case.outcome and not case.outcome.refused]
-    lost = len(measured.cases) - len(outcomes)
-    slowest = max((one.seconds for one in outcomes), default=PATIENCE)
-    yield Criterion(
-        "SC-001", "answers in under 5 seconds", f"slowest {slowest:.2f} s of {len(outcomes)}, {lost} failed",
-        slowest < SECONDS and not lost,
-    )  # fmt: skip
-    good = sum(right(case, outcome) for case, outcome in answered)
-    yield Criterion(
-        "SC-002", "95 % of answers accurate and relevant", f"{good} of {len(answered)}",
-        bool(answered) and good >= ACCURATE * len(answered),
-        "an answer counts as accurate and relevant if it quotes a sentence that was marked as the answer, or says the"
-        " marked answer; needs people: rate the sheet",
-    )  # fmt: skip
-    said = [sentence.verdict for one in outcomes for sentence in one.sentences]
-    bad = sum(verdict != "supported" for verdict in said)
-    yield Criterion(
-        "SC-003", "no hallucination in 100 questions", f"{bad} of {len(said)} sentences, {len(outcomes)} questions",
-        not bad and len(outcomes) >= sizes.questions,
-    )  # fmt: skip
+    outcomes = [outcome for _, outcome in answered]
+    yield _time(measured)
+    yield _accuracy(answered)
+    yield _support(measured, sizes)
     yield _scope(measured, sizes)
-    sourced = sum(_has_sources(outcome) for _, outcome in answered)
-    yield Criterion(
-        "SC-006", "all answers name their sources", f"{sourced} of {len(answered)}",
-        bool(answered) and sourced == len(answered),
-    )  # fmt: skip
-    matched = sum(_has_passages(outcome) for _, outcome in answered)
-    yield Criterion(
-        "SC-007", "all answers bring the passages they rest on", f"{matched} of {len(answered)}",
-        bool(answered) and matched == len(answered),
-    )  # fmt: skip
+    yield _all("SC-006", "all answers name their sources", map(_has_sources, outcomes))
+    yield _all("SC-007", "all answers bring the passages they rest on", map(_has_passages, outcomes))
+    yield _clarity(answered)
+
+
+def _time(measured: Run) -> Criterion:
+    took = [case.outcome.seconds for case in measured.cases if case.outcome]
+    slowest, lost = max(took, default=PATIENCE), len(measured.cases) - len(took)
+    found = f"slowest {slowest:.2f} s of {len(took)}, {lost} failed"
+    return Criterion("SC-001", "answers in under 5 seconds", found, slowest < SECONDS and not lost)
+
+
+def _accuracy(answered: Answered) -> Criterion:
+    good = sum(right(case, outcome) for case, outcome in answered)
+    proxy = (
+        "an answer counts as accurate and relevant if it quotes a sentence that was marked as the answer, or says the"
+        " marked answer; needs people: rate the sheet"
+    )
+    met = bool(answered) and good >= ACCURATE * len(answered)
+    return Criterion("SC-002", "95 % of answers accurate and relevant", f"{good} of {len(answered)}", met, proxy)
+
+
+def _support(measured: Run, sizes: Sizes) -> Criterion:
+    outcomes = [case.outcome for case in measured.cases if case.outcome]
+    verdicts = [sentence.verdict for one in outcomes for sentence in one.sentences]
+    bad = sum(verdict != "supported" for verdict in verdicts)
+    found = f"{bad} of {len(verdicts)} sentences, {len(outcomes)} questions"
+    return Criterion("SC-003", "no hallucination in 100 questions", found, not bad and len(outcomes) >= sizes.questions)
+
+
+def _clarity(answered: Answered) -> Criterion:
     points = [clarity(case, outcome) for case, outcome in answered]
     mean = sum(points) / len(points) if points else 0.0
-    yield Criterion(
-        "SC-008", "clarity of 4 in 5 or more", f"{mean:.2f} over {len(points)}", mean >= CLEAR,
-        "5 points, less one each for too many sentences, a sentence of more than 60 words, one that does not begin or"
-        " end as a sentence, one that begins with a pronoun; needs people: rate the sheet",
-    )  # fmt: skip
+    proxy = (
+        f"5 points, less one each for too many sentences, a sentence of more than {_LONG} words, one that does not"
+        " begin or end as a sentence, and a beginning with a pronoun; needs people: rate the sheet"
+    )
+    return Criterion("SC-008", "clarity of 4 in 5 or more", f"{mean:.2f} over {len(points)}", mean >= CLEAR, proxy)
+
+
+def _all(key: str, demand: str, each: Iterable[bool]) -> Criterion:
+    seen = list(each)
+    return Criterion(key, demand, f"{sum(seen)} of {len(seen)}", bool(seen) and all(seen))
 
 
 def _scope(measured: Run, sizes: Sizes) -> Criterion:
