@@ -26,15 +26,20 @@ def exported(shared: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def clocks_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the index in it, of this process alone: the embedded engine serves one process at a time."""
+def new_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One more home with the index in it, for tests that open it again and again or change it."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     home = tmp_path_factory.mktemp("home")
     with Library(Settings(home=home)) as library:
         library.import_index(exported(shared), INDEX)
     return home
+
+
+@pytest.fixture(scope="session")
+def clocks_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the index in it, of this process alone: the embedded engine serves one process at a time."""
+    return new_home(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

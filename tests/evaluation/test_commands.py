@@ -11,7 +11,7 @@ from chapterverse.evaluation import questions, run
 from chapterverse.evaluation.questions import Question
 from chapterverse.library import Library
 from chapterverse.settings import Settings
-from tests.clocks import INDEX, exported
+from tests.clocks import INDEX, new_home
 from tests.test_cli import chapterverse
 
 FEW = [
@@ -29,10 +29,7 @@ FEW = [
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.getbasetemp()
-    home = tmp_path_factory.mktemp("commands")
-    with Library(Settings(home=home)) as library:
-        library.import_index(exported(base.parent if "gw" in base.name else base), INDEX)
+    home = new_home(tmp_path_factory)
     questions.save(home / "few.jsonl", FEW)
     return home
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import gate
 
 from chapterverse.errors import AstRagError
-from chapterverse.evaluation import criteria, questions
+from chapterverse.evaluation import criteria, questions, run
 from chapterverse.evaluation.criteria import Criterion, Sizes
 from chapterverse.evaluation.questions import Question
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
-from chapterverse.settings import Settings
 from chapterverse.types import Answer
-from tests.clocks import INDEX, exported
+from tests.clocks import INDEX, new_home
+from tests.evaluation.cases import a_run, case, cited, outcome, question
 
 SMALL = Sizes(1, 1, 1)
 ASKED = "Who taught apprentices by handing them a seven-pound weight?"
@@ -24,11 +26,7 @@ ASKED = "Who taught apprentices by handing them a seven-pound weight?"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.getbasetemp()
-    home = tmp_path_factory.mktemp("gate")
-    with Library(Settings(home=home)) as library:
-        library.import_index(exported(base.parent if "gw" in base.name else base), INDEX)
-    return home
+    return new_home(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -130,10 +128,21 @@ def test_what_is_broken_on_purpose_is_seen(
     assert criterion in missed(judged(home, few, broken))
 
 
-def test_too_few_questions_show_nothing(home: Path, few: list[Question]) -> None:
-    found, measured = criteria.check(home, few[:2], index=INDEX)
-    assert {"SC-003", "SC-004", "SC-005"} <= {one.id for one in found if not one.met}
-    sheet = criteria.rating_sheet(measured)
+def test_the_gate_is_shut_by_too_few_questions(
+    few: list[Question], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions.save(tmp_path / "few.jsonl", few[:2])
+    assert gate.main(["--questions", str(tmp_path / "few.jsonl"), "--out", str(tmp_path)]) == 1
+    missed = next(line for line in capsys.readouterr().out.splitlines() if "Missed" in line)
+    assert {"SC-003", "SC-004", "SC-005"} <= set(re.findall(r"SC-\d+", missed))
+    assert run.load(tmp_path / "run.json").cases[0].question == few[0]
+    assert "What went wrong" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    sheet = (tmp_path / "rating-sheet.csv").read_text(encoding="utf-8")
     assert sheet.startswith("id,question,answer,source")
     assert "Ambrose Kell" in sheet
     assert "o001" not in sheet, "a refusal is not rated"
+
+
+def test_no_cell_of_the_rating_sheet_is_a_formula() -> None:
+    said = outcome("=HYPERLINK(1)", cited(100, 140))
+    assert ",'=HYPERLINK(1)," in criteria.rating_sheet(a_run(case(question("q"), said)))
