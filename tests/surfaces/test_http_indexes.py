@@ -216,3 +216,6 @@ def test_the_store_is_down() -> None:
         ready = client.get("/ready")
         assert (ready.status_code, ready.json()["store"], "Retry-After" in ready.headers) == (503, False, True)
         assert client.get("/health").status_code == 200
+        asked = {"question": "When was the great bell cast?", "selected_text": "The great bell was cast in 1702."}
+        assert client.post("/ask", json={**asked, "top_k": 3}).json()["status"] == "ok"
+        assert client.post("/ask", json={**asked, "top_k": 51}).status_code == 400

@@ -86,8 +86,9 @@ async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSett
     """What the library is asked with."""
     settings = None
     if body.top_k is not None:
-        record = await library.record(body.index)
-        settings = Retrieval(**{**record.retrieval_defaults, "top_k": body.top_k})
+        searched = body.selected_text is None  # a selection is answered without the store
+        defaults = (await library.record(body.index)).retrieval_defaults if searched else {}
+        settings = Retrieval(**{**defaults, "top_k": body.top_k})
     return {
         "selection": body.selected_text,
         "index": body.index,
