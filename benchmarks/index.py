@@ -1,6 +1,6 @@
 """How fast books become an index, and how fast it is searched, beside other embedded engines.
 
-    python benchmarks/index.py --data FOLDER [--files N] [--sizes 1000,10000,100000] [--rounds N] [--no-peers]
+    python -m benchmarks.index --data FOLDER [--files N] [--sizes 1000,10000,100000] [--rounds N] [--no-peers]
 
 FOLDER holds books: every PDF and every folder of Markdown files in it is indexed, compared with the bare encoder on the
 same texts, and synced again unchanged. Searches are measured on vectors and texts that are drawn at random: vectors in
@@ -26,7 +26,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from environments import Peer, circumstances, install, last_line, publish, table, versions
+from benchmarks.environments import Peer, circumstances, install, last_line, publish, table, versions
 
 from chapterverse import Chunking, Reading, chunk
 from chapterverse.library import Library
