@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["console", "error_console", "escape", "print_json"]
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["console", "error_console", "escape", "print_json", "table"]
 
 
 class _Console(Console):
@@ -31,3 +34,13 @@ def error_console() -> Console:
 def print_json(data: Any) -> None:
     """For machines."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def table(*columns: str) -> Table:
+    """A plain table; columns that begin with > hold numbers. Long cells are folded, never cut."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
+    return made

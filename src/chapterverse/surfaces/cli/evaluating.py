@@ -16,7 +16,7 @@ from chapterverse.evaluation.worth import wrong
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
-from chapterverse.surfaces.cli.console import console, error_console, escape
+from chapterverse.surfaces.cli.console import console, error_console, escape, table
 
 
 def evaluate(
@@ -91,14 +91,14 @@ def _questions(path: str) -> Path:
 
 def _show(measured: run.Run) -> None:
     out = console()
-    table = _table("", "", ">value", ">95 % interval", ">cases")
+    shown = table("", "", ">value", ">95 % interval", ">cases")
     group = ""
     for one in measures.figures(measured):
-        shown = (f"{one.value:.1%}", f"{one.low:.1%} – {one.high:.1%}", str(one.count))
-        table.add_row(one.group if one.group != group else "", one.name, *shown)
+        cells = (f"{one.value:.1%}", f"{one.low:.1%} – {one.high:.1%}", str(one.count))
+        shown.add_row(one.group if one.group != group else "", one.name, *cells)
         group = one.group
-    out.print(table)
-    times = _table("Seconds", ">p50", ">p95", ">highest")
+    out.print(shown)
+    times = table("Seconds", ">p50", ">p95", ">highest")
     for stage in measures.latencies(measured):
         times.add_row(stage.stage, f"{stage.p50:.3f}", f"{stage.p95:.3f}", f"{stage.highest:.3f}")
     out.print()
@@ -117,13 +117,13 @@ def _show(measured: run.Run) -> None:
 
 def _show_comparison(made: compare.Comparison) -> None:
     out = console()
-    table = _table("Against", "", ">before", ">now", ">difference", "")
+    shown = table("Against", "", ">before", ">now", ">difference", "")
     for one in made.changes:
         colour, word = ("green", "better") if one.better else ("red", "worse")
         mark = f"[{colour}]{word}[/]" if one.matters else ""
         difference = f"{one.after - one.before:+.1%}"
-        table.add_row(one.group, one.name, f"{one.before:.1%}", f"{one.after:.1%}", difference, mark)
-    out.print(table)
+        shown.add_row(one.group, one.name, f"{one.before:.1%}", f"{one.after:.1%}", difference, mark)
+    out.print(shown)
     for name, ids in (("Mended", made.mended), ("Broken", made.broken)):
         if ids:
             out.print(f"{name}: {escape(', '.join(ids))}")
@@ -133,7 +133,7 @@ def _show_comparison(made: compare.Comparison) -> None:
 
 def _show_choice(choice: calibration.Choice) -> None:
     out = console()
-    table = _table(">threshold", ">answers", ">wrong", ">risk", ">at most (95 %)", ">coverage", "")
+    shown = table(">threshold", ">answers", ">wrong", ">risk", ">at most (95 %)", ">coverage", "")
     rows = {row.point.threshold: (row, "") for row in choice.table}
     rows[choice.default.point.threshold] = (choice.default, "in use")
     rows[choice.chosen.point.threshold] = (choice.chosen, "chosen")
@@ -141,8 +141,8 @@ def _show_choice(choice: calibration.Choice) -> None:
         row, mark = rows[threshold]
         point = row.point
         cells = (f"{threshold:.3f}", str(point.answers), str(point.wrong), f"{point.risk:.1%}")
-        table.add_row(*cells, f"{row.limit:.1%}", f"{point.coverage:.1%}", mark)
-    out.print(table)
+        shown.add_row(*cells, f"{row.limit:.1%}", f"{point.coverage:.1%}", mark)
+    out.print(shown)
     chosen = choice.chosen
     out.print(
         f"\nFrom {chosen.point.threshold:.3f} on, {chosen.point.risk:.1%} of {chosen.point.answers} answers were wrong,"
@@ -153,15 +153,6 @@ def _show_choice(choice: calibration.Choice) -> None:
             f"[yellow]Too few questions to show {choice.target:.1%}[/]: with 95 % confidence these show at most"
             f" {chosen.limit:.1%}. It takes {choice.needed} answers without a mistake."
         )
-
-
-def _table(*columns: str) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
-    return table
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.providers.service import Preview
 from chapterverse.surfaces.cli import OK, PARTIAL
-from chapterverse.surfaces.cli.console import console, error_console, escape, print_json
+from chapterverse.surfaces.cli.console import console, error_console, escape, print_json, table
 from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
 
 
@@ -96,14 +96,14 @@ def list_indexes(*, as_json: bool) -> int:
     if not inspections:
         out.print("No index yet: `chapterverse add BOOK` makes one.")
         return OK
-    table = _table("Index", "Name", "Files", "Chunks", "Embedding", "Updated")
+    rows = table("Index", "Name", ">Files", ">Chunks", "Embedding", "Updated")
     for one in inspections:
         made = one.record.embedding
-        table.add_row(
+        rows.add_row(
             one.record.id, one.record.name, f"{one.stats.sources:,}", f"{one.stats.chunks:,}",
             f"{made.provider}:{made.model}", one.record.updated_at[:19].replace("T", " "),
         )  # fmt: skip
-    out.print(table)
+    out.print(rows)
     return OK
 
 
@@ -126,10 +126,10 @@ def inspect(index: str | None, *, as_json: bool) -> int:
         out.print(f"calibrated to answer from {chosen:.3f} on, for at most {target:.1%} wrong answers")
     out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
     out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
-    table = _table("File", "Title", "Pages", "Chunks")
+    rows = table("File", "Title", ">Pages", ">Chunks")
     for source in one.sources:
-        table.add_row(source.file_id, source.title, str(source.page_count or ""), f"{source.chunk_count:,}")
-    out.print(table)
+        rows.add_row(source.file_id, source.title, str(source.page_count or ""), f"{source.chunk_count:,}")
+    out.print(rows)
     return OK
 
 
@@ -215,15 +215,6 @@ def _source(source: SourceRecord) -> dict[str, Any]:
         "chunks": source.chunk_count,
         "sha256": source.fingerprint,
     }
-
-
-def _table(*columns: str) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, justify="right" if column in ("Files", "Chunks", "Pages") else "left", overflow="fold")
-    return table
 
 
 def _confirm(preview: Preview, ask_above: float) -> bool:
