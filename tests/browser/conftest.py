@@ -45,7 +45,7 @@ The bell of Tollen weighs &lt;script>window.harmed = 2&lt;/script> eleven hundre
 <script>window.harmed = 3</script><img src=x onerror="window.harmed = 4"><a href="javascript:window.harmed=5">x</a>
 ```
 
-- <svg onload="window.harmed = 6">
+- &lt;svg onload="window.harmed = 6">
 - {{constructor.constructor('window.harmed = 7')()}}
 """
 

@@ -18,7 +18,7 @@ from tests.browser.test_reading import ABSENT, FOUNDED, TAUGHT, ask, select
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 HEAVIEST = 150_000
-_COLOURS = 128
+_COLOURS = 256
 
 
 def picture(page: Page, name: str) -> None:

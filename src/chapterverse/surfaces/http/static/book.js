@@ -163,17 +163,15 @@ export class Book {
     return [...this.element.querySelectorAll(".block")];
   }
 
-  /** Where the reader is: the last heading and the last page that begin above the middle of the window. */
+  /** Where the reader is: what begins last above a line a third down the window. */
   whereabouts() {
-    const part = this.parts.find(({ element }) => element.getBoundingClientRect().bottom > TOP) ?? this.parts.at(-1);
-    const line = window.innerHeight / 3;
-    const marks = [...this.element.querySelectorAll(".page-mark")];
-    const page = marks.filter((mark) => mark.getBoundingClientRect().top <= line).at(-1);
-    const block = [...part.element.querySelectorAll(".block")].find(
-      (element) => element.getBoundingClientRect().bottom > line,
-    );
-    const offset = block ? this.offsetsOf(block).start : part.start;
+    const isAbove = (element) => element.getBoundingClientRect().top <= window.innerHeight / 3;
+    const last = (part, selector) => [...part.element.querySelectorAll(selector)].filter(isAbove).at(-1);
+    const read = this.parts.filter((part) => isAbove(part.element));
+    const block = read.length > 0 && last(read.at(-1), ".block");
+    const page = read.reduceRight((found, part) => found ?? last(part, ".page-mark"), undefined);
+    const offset = block ? this.offsetBefore(block) : (read.at(-1)?.start ?? 0);
     const heading = this.outline.headings.filter(({ start }) => start <= offset).at(-1);
-    return { heading: heading ?? null, page: page?.dataset.name ?? null, offset };
+    return { heading, page: page?.dataset.name, offset };
   }
 }

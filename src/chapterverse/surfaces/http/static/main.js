@@ -83,7 +83,7 @@ function setTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   const button = document.getElementById("theme-button");
-  button.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
+  button.textContent = { auto: "◐ Auto", light: "☼ Light", dark: "☾ Dark" }[theme];
   button.setAttribute("aria-label", `Theme: ${theme}. Change it`);
   localStorage.setItem(THEME, theme);
 }

@@ -94,7 +94,7 @@ function rowOf(line, start, marks, ending) {
     "tr",
     {},
     ...cells.map((text, number) => {
-      const cell = make("td", { class: /^[\d.,:£$€%\s–-]+$/.test(text) ? "number" : null });
+      const cell = make("td");
       fill(cell, text, at, marks, false);
       const between = number < cells.length - 1 ? " | " : ending;
       if (between) cell.append(make("span", { class: "between" }, between));
