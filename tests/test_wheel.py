@@ -46,6 +46,7 @@ def test_it_carries_the_sample_book_and_no_strangers(wheel: Path) -> None:
     for suffix in (".md", ".pdf", ".epub", ".docx", ".pptx", ".html"):
         assert f"chapterverse/sample/the-clocks-of-harrow-vale{suffix}" in names
     assert "chapterverse/sample/questions.jsonl" in names
+    assert "chapterverse/surfaces/http/static/index.html" in names
     assert "chapterverse/py.typed" in names
     assert all(name.startswith(("chapterverse/", "chapterverse-")) for name in names)
 

@@ -102,6 +102,16 @@ def test_an_unreachable_store_is_told_with_a_way_on(browser: Browser) -> None:
         expect(page.get_by_role("alert")).to_have_text(SEARCH_FAILED)
 
 
+def test_a_book_that_is_gone_leads_back_to_the_others(browser: Browser, service: str) -> None:
+    with browser.new_context() as context:  # of its own: here the browser says that a request failed
+        page = context.new_page()
+        page.goto(book_address(service, "clocks", "gone.pdf"))
+        expect(page.get_by_role("heading", name="This book is not here")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("gone.pdf")
+        page.get_by_role("link", name="All books", exact=True).click()
+        expect(page.get_by_role("heading", name="Ask a book.")).to_be_visible()
+
+
 def test_a_question_that_fails_can_be_asked_again(browser: Browser, service: str) -> None:
     with browser.new_context() as context:  # of its own: here the browser says that a request failed
         page = context.new_page()

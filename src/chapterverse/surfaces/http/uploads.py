@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 import shutil
@@ -46,10 +47,7 @@ async def _events(library: AsyncLibrary, data: bytes, name: str, index: str | No
     name = _safe(name)
     with _about(name):
         detect(data, name)  # what is no book at all is refused before anything is kept
-    path = _home(library) / hashlib.sha256(data).hexdigest()[:16] / name
-    known = path.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    path, known = await asyncio.to_thread(_keep, data, name, _home(library))
     added = False
 
     async def work(report: Report) -> dict[str, Any]:
@@ -101,8 +99,17 @@ def _about(name: str) -> Iterator[None]:
         raise UnreadableFileError(error.reason, message, file=name, cause=error) from error
 
 
+def _keep(data: bytes, name: str, home: Path) -> tuple[Path, bool]:
+    """Where the file is kept, under the hash of what is in it; and whether it was there before."""
+    path = home / hashlib.sha256(data).hexdigest()[:16] / name
+    known = path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path, known
+
+
 def _home(library: AsyncLibrary) -> Path:
-    """Where the files are kept, so that `sync` finds them again: each under the hash of what is in it."""
+    """The folder of the files, which stay, so that `sync` finds them again."""
     home = library.settings.home or platformdirs.user_data_path("chapterverse", appauthor=False)
     return home.resolve() / ".uploads"
 

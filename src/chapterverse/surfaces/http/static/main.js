@@ -22,6 +22,8 @@ const SHORTCUTS = [
   ["?", "This help", () => help.showModal()],
 ];
 
+const TROUBLES = { 401: "This library has a key", 404: "This book is not here" };
+
 const main = document.getElementById("main");
 const help = document.getElementById("help");
 let view = null;
@@ -71,10 +73,12 @@ function troubleView(error) {
   const element = make(
     "form",
     { class: "trouble-view", onsubmit: again },
-    make("h1", {}, wantsKey ? "This library has a key" : "The library cannot be reached"),
+    make("h1", {}, TROUBLES[error.status] ?? "The library cannot be reached"),
     make("p", { role: "alert" }, error.message),
-    input || null,
-    make("button", { class: "send" }, wantsKey ? "Open" : "Try again"),
+    input,
+    error.status === 404
+      ? make("a", { href: "#" }, "All books")
+      : make("button", { class: "send" }, wantsKey ? "Open" : "Try again"),
   );
   return { element, shown: () => input && input.focus(), close: () => {} };
 }
