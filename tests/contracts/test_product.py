@@ -22,7 +22,8 @@ from chapterverse.contracts import (
     generate_response,
     retrieve_content,
 )
-from chapterverse.errors import AstRagRetrievalError, GenerationError
+from chapterverse.errors import AstRagRetrievalError, GenerationError, StoreUnreachableError
+from chapterverse.index.collection import GenerationReader
 from chapterverse.ingest.sentences import split
 from chapterverse.library import Generation, Library
 from chapterverse.library.asking import GivenContent
@@ -239,6 +240,18 @@ def test_a_qdrant_that_fails_on_the_way_is_an_error_and_never_an_answer(on_a_ser
     assert caught.value.retryable
     standin.fail_next = []
     assert library.ask("What does the great bell weigh forty?", generation=PATIENT).text == HEAVY
+
+
+@pytest.mark.parametrize("search", ["search_dense", "search_lexical"])
+def test_a_search_that_fails_is_an_error_and_never_an_answer(
+    library: Library, index: str, monkeypatch: pytest.MonkeyPatch, search: str
+) -> None:
+    async def fails(*_: object, **__: object) -> None:
+        raise StoreUnreachableError("The store is gone.")
+
+    monkeypatch.setattr(GenerationReader, search, fails)
+    with pytest.raises(StoreUnreachableError):
+        library.ask("The great bell weighs what?", index=index, generation=PATIENT)
 
 
 def hosted(server: HTTPServer, *script: Said | Raw, seconds: float = 60) -> Generation:
