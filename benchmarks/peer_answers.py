@@ -106,7 +106,7 @@ def main(name: str) -> None:
         said = [ask(question) for question in QUESTIONS]
     except Exception as error:
         message = " ".join(str(error).split()).strip(" *")
-        said = [f"fails: {type(error).__name__}: {message[:160]}"] * len(QUESTIONS)
+        said = [f"fails: {type(error).__name__}: {message[:160]}", "", ""]
     print(json.dumps(said))
 
 

@@ -151,7 +151,7 @@ def _answers(peer: Peer) -> tuple[str, ...]:
     """What it says, without key and network, to a question that the book answers, and to two that it does not."""
     done = _python(peer, str(HERE / "peer_answers.py"), peer.name)
     if done.returncode:
-        return (f"fails: {last_line(done.stderr)}",) * 3
+        return f"fails: {last_line(done.stderr)}", "", ""
     said: list[str] = json.loads(done.stdout.splitlines()[-1])
     return tuple(said)
 
