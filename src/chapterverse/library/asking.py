@@ -56,19 +56,20 @@ class QueryVectors:
 
 
 class Shelf:
-    """Documents that were looked up lately, by the hash of their bytes."""
+    """Documents that were looked up lately."""
 
     def __init__(self) -> None:
-        self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
+        self._documents: OrderedDict[tuple[str, str, str], Document] = OrderedDict()
 
-    async def document(self, reader: IndexReader, entry: Entry) -> Document:
-        key = (entry.chunk.file_id, entry.sha256)
-        if key not in self._documents:
-            self._documents[key] = await reader.document(entry.chunk.file_id)
-            while len(self._documents) > _DOCUMENTS:
-                self._documents.popitem(last=False)
+    async def document(self, reader: IndexReader, file_id: str, version: str) -> Document:
+        """A document of an index; `version` changes whenever the document does."""
+        key = (reader.record.id, file_id, version)
+        found = self._documents.get(key) or await reader.document(file_id)
+        self._documents[key] = found
         self._documents.move_to_end(key)
-        return self._documents[key]
+        while len(self._documents) > _DOCUMENTS:
+            self._documents.popitem(last=False)
+        return found
 
 
 @dataclass
@@ -114,7 +115,7 @@ class IndexedBook:
         return entries[::step]
 
     async def document(self, entry: Entry) -> Document:
-        return await self.shelf.document(self.reader, entry)
+        return await self.shelf.document(self.reader, entry.chunk.file_id, entry.sha256)
 
 
 @dataclass

@@ -170,7 +170,7 @@ class AsyncLibrary(Indexes):
         """A whole document, as the index holds it."""
         record = await self.record(index)
         async with await self.store.reader(record.id) as reader:
-            return await reader.document(file_id)
+            return await self._shelf.document(reader, file_id, record.updated_at)
 
     async def warm_up(self) -> None:
         """Load what the first question would otherwise wait for."""
@@ -195,7 +195,7 @@ class AsyncLibrary(Indexes):
 
     async def _relevances(self, question: str, passages: Sequence[str]) -> list[float]:
         readings = await asyncio.to_thread(self.reader.read, question, passages)
-        return [reading.relevance for reading in readings]
+        return [reading.answerable for reading in readings]
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         if scope.type == "full-book":
