@@ -144,6 +144,13 @@ class TestSeveralParts:
         compose(brief, reader, split)
         assert reader.questions == ["Who served at the bench", "where was he born (Innick served at the bench.)?"]
 
+    def test_it_is_no_person_and_he_is_no_thing(self) -> None:
+        reader = WordReader()
+        text = "The clock was called Pilgrim. Innick was its maker."
+        question = "What was the clock called, who was its maker, and when was it sold?"
+        compose(Brief(question, (Offered("S1", "b", text),)), reader, split)
+        assert reader.questions[-1] == "when was it sold (The clock was called Pilgrim.)?"
+
     def test_what_is_missing_can_be_searched_for_by_itself(self) -> None:
         composed = answered("How does a clock limp, and which famous painter at Tollen ever drew it?", CRUTCH)
         (missing,) = composed.missing
@@ -161,6 +168,11 @@ class TestSeveralParts:
                 ["Who made the watch", "how many years did he train?"],
             ),
             ("Who made it? When did the flood come?", None),
+            (
+                "What was the clock called, who was its maker, and when was it sold?",
+                ["What was the clock called", "who was its maker", "when was it sold?"],
+            ),
+            ("Who was Kell, who disliked talking?", None),
             ("Who made the watch? When did the flood come?", ["Who made the watch?", "When did the flood come?"]),
         ],
     )

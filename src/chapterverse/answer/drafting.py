@@ -109,15 +109,18 @@ class _Composer:
     def _part_by_part(self, asked: Sequence[Part], presence: float) -> Composed:
         quotes: list[_Quote] = []
         missing: list[Missing] = []
-        subject = ""
+        person = thing = ""  # what "she" and "it" of a later part stand for
         for part in asked:
+            subject = person if part.means_person and person else thing or person
             query = f"{part.asked.rstrip(' ?')} ({subject})?" if part.leans and subject else part.asked
             pick = self._pick(query)
             if pick.chance >= presence:
                 quotes += [quote for quote in pick.quotes if quote not in quotes]
             else:
                 missing.append(Missing(part.text, query))
-            subject = pick.span if part.wants_name and pick.chance >= presence else subject or part.subject
+            if part.wants_name and pick.chance >= presence:
+                person, thing = (pick.span, thing) if part.asks_for_person else (person, pick.span)
+            thing = thing or part.subject
         return self._written(quotes[:MOST_SENTENCES], missing)
 
     def _pick(self, query: str) -> _Pick:

@@ -9,13 +9,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
 
 from chapterverse.answer.cite import Cited, cite
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
 from chapterverse.answer.prompts import CONFLICT, CONFLICT_SELECTION, NOT_IN_BOOK, NOT_IN_SELECTION, NOTICES
-from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts, points_at_text
+from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts, points_at_text, queries
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, Quality, Validation, ValidationSettings, validate_retrieval
@@ -164,9 +165,19 @@ class _Ask:
             entries = await self.book.chunks(_THEME_PASSAGES)
             self.passages = [_whole(entry, f"S{n}") for n, entry in enumerate(entries, 1)]
             return None if entries else "no_matches"
-        found, reason = await self.book.find(self.question)
+        found, reason = await self._find(self.book)
         self.passages = await self._joined(found, 1)
         return None if found else reason or "no_matches"
+
+    async def _find(self, book: Book) -> tuple[list[Found], Reason | None]:
+        """Candidates, as many as one search brings; of a question with several parts, the best of each in turn."""
+        searches = [await book.find(query) for query in queries(self.question)]
+        ranked = [one for rank in zip_longest(*(found for found, _ in searches)) for one in rank if one is not None]
+        unique: dict[str, Found] = {}
+        for one in ranked:
+            unique.setdefault(one.entry.chunk.id, one)
+        most = max(len(found) for found, _ in searches)
+        return list(unique.values())[:most], searches[0][1]
 
     async def _joined(self, found: Sequence[Found], first: int) -> list[Passage]:
         """Candidates as passages, best first; neighbours are one passage, exactly as their document has it."""

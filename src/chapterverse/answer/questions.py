@@ -10,6 +10,8 @@ from chapterverse.answer.wording import FUNCTION_WORDS, PRONOUNS, stem
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
 _JOINT = re.compile(rf"(?:\s*[,;]\s*|\s+)and\s+(?={_BEFORE}{_ASKING}\b)|(?<=\?)\s+(?=\S)", re.IGNORECASE)
+_SERIAL = re.compile(rf"\s*[,;]\s*(?:and\s+)?(?={_BEFORE}{_ASKING}\b)", re.IGNORECASE)
+"""`Who was A, when did B, and where is C?`"""
 _OPENS = re.compile(rf"{_BEFORE}({_ASKING})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -39,6 +41,7 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
+_PERSONAL = frozenset("he him his she her hers".split())
 _SHORTEST_PART = 4
 """Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood."""
 _LONGEST_SUBJECT = 4
@@ -56,6 +59,17 @@ class Part:
     def leans(self) -> bool:
         """Whether it speaks of something that an earlier part names."""
         return any(word.lower() in _STANDS_FOR for word in _WORD.findall(self.asked))
+
+    @property
+    def means_person(self) -> bool:
+        """Whether what it speaks of so is a person."""
+        return any(word.lower() in _PERSONAL for word in _WORD.findall(self.asked))
+
+    @property
+    def asks_for_person(self) -> bool:
+        """Whether its answer is one."""
+        opening = _OPENS.match(self.asked)
+        return opening is not None and opening.group(1).lower() in ("who", "whom")
 
     @property
     def subject(self) -> str:
@@ -76,13 +90,21 @@ def content(text: str) -> frozenset[str]:
 
 def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
-    pieces = [piece.strip() for piece in _JOINT.split(question.strip())]
+    joint = _SERIAL if len(_SERIAL.findall(question)) > 1 and re.search(r"[,;]\s*and\s", question) else _JOINT
+    pieces = [piece.strip() for piece in joint.split(question.strip())]
     if len(pieces) < 2 or not all(len(piece.split()) >= _SHORTEST_PART and content(piece) for piece in pieces):
         return [Part(question.strip(), question.strip())]
     found: list[Part] = []
     for piece in pieces:
         found.append(Part(piece, _completed(piece, found[-1].asked if found else "")))
     return found
+
+
+def queries(question: str) -> list[str]:
+    """What to search for: each part of the question, with what the first is about where it leans on that."""
+    first, *others = parts(question)
+    leaning = [f"{part.asked.rstrip(' ?')} ({first.subject})?" if part.leans else part.asked for part in others]
+    return [first.asked, *leaning]
 
 
 def _completed(piece: str, before: str) -> str:

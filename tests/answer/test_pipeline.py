@@ -1,0 +1,59 @@
+"""The path of a question: what is searched for, and what is passed on."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from chapterverse.answer.pipeline import Mind, ask
+from chapterverse.answer.retrieve import Found
+from chapterverse.ingest.sentences import split
+from chapterverse.library.asking import GivenContent, Writer
+from chapterverse.types import Answer, Entry, Reason
+from tests.answer.stand_ins import WordReader, passages
+
+BELL = "The great bell was cast in 1702."
+MILL = "The mill at Quillbridge burned down in 1811."
+OTHERS = [f"The keeper painted door number {n}." for n in range(6)]
+
+
+class SearchedBook(GivenContent):
+    """Finds the three passages that share most words with a query, and keeps what it was asked."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        super().__init__(entries)
+        self.queries: list[str] = []
+
+    async def find(self, query: str) -> tuple[list[Found], Reason | None]:
+        self.queries.append(query)
+        words = set(query.lower().strip("?").split())
+        ranked = sorted(self.entries, key=lambda entry: -len(words & set(entry.chunk.text.lower().split())))
+        return [Found(entry, 0.5) for entry in ranked[:3]], None
+
+
+def put(question: str) -> tuple[Answer, SearchedBook]:
+    entries = [one.entry for one in passages(*OTHERS, BELL, MILL) if one.entry]
+    book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries])
+    with ThreadPoolExecutor(1) as executor:
+        mind = Mind(WordReader(), split, Writer(split, executor), seconds=30, executor=executor)
+        return asyncio.run(ask(question, mind, book)), book
+
+
+def test_every_part_of_a_question_is_searched_for() -> None:
+    answer, book = put("When was the great bell cast, and when did the mill at Quillbridge burn down?")
+    assert book.queries == ["When was the great bell cast", "when did the mill at Quillbridge burn down?"]
+    assert answer.text == f"{BELL} {MILL}"
+    assert {passage.text for passage in answer.passages[:2]} == {BELL, MILL}
+    assert len(answer.passages) == 3
+
+
+def test_a_part_that_leans_on_the_first_is_searched_for_with_it() -> None:
+    _, book = put("When was the great bell cast, and how much does it weigh?")
+    assert book.queries[:2] == ["When was the great bell cast", "how much does it weigh (great bell cast)?"]
+
+
+def test_a_part_that_is_nowhere_is_named() -> None:
+    answer, _ = put("When was the great bell cast, and who tuned the organ of Tollen?")
+    assert answer.status == "partial"
+    assert answer.text == f"{BELL} The book does not answer this part of the question: who tuned the organ of Tollen?"
