@@ -5,34 +5,42 @@ from __future__ import annotations
 import pytest
 
 from chapterverse.answer.validate import ValidationSettings
-from chapterverse.library import Library
+from chapterverse.library import Generation, Library
 from chapterverse.library.parts import reader_name
 from tests.clocks import clocks, clocks_home
 
 __all__ = ["clocks", "clocks_home"]
 
+PATIENT = Generation(seconds=300)
 ANSWERED = "Who taught apprentices by handing them a seven-pound weight?"
 
 
 def test_a_stored_threshold_is_used_and_can_be_taken_back(clocks: Library) -> None:
-    before = clocks.ask(ANSWERED)
+    before = clocks.ask(ANSWERED, generation=PATIENT)
     assert before.status == "ok"
     stored = {"answer_threshold": 1.0, "reader": reader_name(clocks.reader)}
     clocks.calibrate(stored)
     try:
         assert clocks.record().calibration == stored
-        refused = clocks.ask(ANSWERED)
+        refused = clocks.ask(ANSWERED, generation=PATIENT)
         assert (refused.status, refused.reason, refused.answerable) == ("refused", "answer_absent", before.answerable)
-        assert clocks.ask(ANSWERED, validation=ValidationSettings(answer_threshold=0.5)).status == "ok"
+        assert (
+            clocks.ask(ANSWERED, generation=PATIENT, validation=ValidationSettings(answer_threshold=0.5)).status == "ok"
+        )
         clocks.calibrate({**stored, "reader": "another"})
-        assert clocks.ask(ANSWERED).status == "ok", "a calibration of another reader says nothing about this one"
+        assert clocks.ask(ANSWERED, generation=PATIENT).status == "ok", (
+            "a calibration of another reader says nothing about this one"
+        )
     finally:
         clocks.calibrate({})
-    assert clocks.ask(ANSWERED).text == before.text
+    assert clocks.ask(ANSWERED, generation=PATIENT).text == before.text
 
 
 def test_what_might_be_the_answer_is_told_of_refusals_too(clocks: Library) -> None:
-    answered, refused = clocks.ask(ANSWERED), clocks.ask("What did Ambrose Kell eat for breakfast?")
+    answered, refused = (
+        clocks.ask(ANSWERED, generation=PATIENT),
+        clocks.ask("What did Ambrose Kell eat for breakfast?", generation=PATIENT),
+    )
     assert refused.status == "refused"
     assert 0 < refused.answerable < answered.answerable <= 1
-    assert clocks.ask("What is the main theme of Chapter 3?").answerable == pytest.approx(1.0)
+    assert clocks.ask("What is the main theme of Chapter 3?", generation=PATIENT).answerable == pytest.approx(1.0)

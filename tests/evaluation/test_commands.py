@@ -1,18 +1,21 @@
-"""`chapterverse eval` and `calibrate` as a user meets them: real processes on the indexed sample book."""
+"""`chapterverse eval` and `calibrate` as a user meets them, on the indexed sample book."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from chapterverse.evaluation import questions, run
 from chapterverse.evaluation.questions import Question
-from chapterverse.library import Library
+from chapterverse.library import Generation, Library
 from chapterverse.settings import Settings
+from chapterverse.surfaces import cli
 from tests.clocks import INDEX, new_home
-from tests.test_cli import chapterverse
 
 FEW = [
     Question(
@@ -34,9 +37,33 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def test_eval_measures_keeps_reports_and_compares(home: Path) -> None:
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def chapterverse(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    """The command line in this process, with the exit code and what it printed."""
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["chapterverse", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+def test_eval_measures_keeps_reports_and_compares(home: Path, chapterverse: Callable[..., Done]) -> None:
     kept, page = home / "run.json", home / "report.html"
-    done = chapterverse("eval", home / "few.jsonl", "--json", kept, "--html", page, CHAPTERVERSE_HOME=str(home))
+    done = chapterverse("eval", home / "few.jsonl", "--json", kept, "--html", page)
     assert done.returncode == 0, done.stderr
     assert "supported sentences" in done.stdout
     assert "0 of 3 questions went wrong" in done.stdout
@@ -45,39 +72,39 @@ def test_eval_measures_keeps_reports_and_compares(home: Path) -> None:
     assert measured.cases[0].rank is not None
     assert measured.cases[1].bolder is not None, "what the threshold refused was asked again without it"
     assert "What went wrong: 0 of 3" in page.read_text(encoding="utf-8")
-    again = chapterverse("eval", home / "few.jsonl", "--against", kept, CHAPTERVERSE_HOME=str(home))
+    again = chapterverse("eval", home / "few.jsonl", "--against", kept)
     assert again.returncode == 0, again.stderr
     assert "Against" in again.stdout
 
 
-def test_calibrate_shows_stores_and_takes_back(home: Path) -> None:
-    here = str(home)
-    dry = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2", "--dry-run", CHAPTERVERSE_HOME=here)
+def test_calibrate_shows_stores_and_takes_back(home: Path, chapterverse: Callable[..., Done]) -> None:
+    dry = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2", "--dry-run")
     assert dry.returncode == 0, dry.stderr
     assert "Nothing was stored" in dry.stdout
-    done = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2", CHAPTERVERSE_HOME=here)
+    done = chapterverse("calibrate", home / "few.jsonl", "--target", "0.2")
     assert done.returncode == 0, done.stderr
     assert "chosen" in done.stdout
     assert "Too few questions to show 20.0%" in done.stdout
     with Library(Settings(home=home)) as library:
         stored = library.record(INDEX).calibration
         assert stored["target"] == 0.2
-        assert library.ask(FEW[0].question).answerable >= stored["answer_threshold"]
-    shown = json.loads(chapterverse("inspect", "--json", CHAPTERVERSE_HOME=here).stdout)
+        answer = library.ask(FEW[0].question, generation=Generation(seconds=300))
+        assert answer.answerable >= stored["answer_threshold"]
+    shown = json.loads(chapterverse("inspect", "--json").stdout)
     assert shown["calibration"]["answer_threshold"] == stored["answer_threshold"]
-    assert "calibrated" in chapterverse("inspect", CHAPTERVERSE_HOME=here).stdout
-    assert chapterverse("calibrate", "--reset", CHAPTERVERSE_HOME=here).returncode == 0
+    assert "calibrated" in chapterverse("inspect").stdout
+    assert chapterverse("calibrate", "--reset").returncode == 0
     with Library(Settings(home=home)) as library:
         assert library.record(INDEX).calibration == {}
 
 
-def test_make_drafts_into_a_new_file_only(home: Path) -> None:
+def test_make_drafts_into_a_new_file_only(home: Path, chapterverse: Callable[..., Done]) -> None:
     path = home / "drafts.jsonl"
-    done = chapterverse("eval", path, "--make", "--count", "12", CHAPTERVERSE_HOME=str(home))
+    done = chapterverse("eval", path, "--make", "--count", "12")
     assert done.returncode == 0, done.stderr
     assert "A machine made them" in done.stdout
     assert len(questions.load(path)) == 12
-    again = chapterverse("eval", path, "--make", CHAPTERVERSE_HOME=str(home))
+    again = chapterverse("eval", path, "--make")
     assert again.returncode == 2
     assert "is there already" in again.stderr
 
@@ -90,8 +117,8 @@ def test_make_drafts_into_a_new_file_only(home: Path) -> None:
         (["calibrate"], "Which questions?"),
     ],
 )
-def test_mistakes_are_told(home: Path, arguments: list[str], message: str) -> None:
-    done = chapterverse(*arguments, CHAPTERVERSE_HOME=str(home))
+def test_mistakes_are_told(chapterverse: Callable[..., Done], arguments: list[str], message: str) -> None:
+    done = chapterverse(*arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

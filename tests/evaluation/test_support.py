@@ -10,12 +10,13 @@ import pytest
 from chapterverse.evaluation.questions import load
 from chapterverse.evaluation.support import check
 from chapterverse.ingest.books import sample_book
-from chapterverse.library import Library
+from chapterverse.library import Generation, Library
 from chapterverse.types import Answer, AnswerSentence, Citation, Document
 from tests.clocks import clocks, clocks_home
 
 __all__ = ["clocks", "clocks_home"]
 
+PATIENT = Generation(seconds=300)
 SELECTION = next(
     one.selection or "" for one in load(sample_book().parent / "questions.jsonl") if one.kind == "selection"
 )
@@ -23,7 +24,7 @@ SELECTION = next(
 
 @pytest.fixture(scope="module")
 def answer(clocks: Library) -> Answer:
-    return clocks.ask("Who taught apprentices by handing them a seven-pound weight?")
+    return clocks.ask("Who taught apprentices by handing them a seven-pound weight?", generation=PATIENT)
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +69,13 @@ def test_what_a_model_has_worded_is_not_taken_for_supported(answer: Answer, look
 
 
 def test_refusals_must_be_the_exact_ones(clocks: Library, lookup: Callable[[str], Document]) -> None:
-    refusal = clocks.ask("What did Ambrose Kell eat for breakfast?")
+    refusal = clocks.ask("What did Ambrose Kell eat for breakfast?", generation=PATIENT)
     assert check(refusal, lookup) == ["supported"]
     assert check(replace(refusal, text=refusal.text + "."), lookup) == ["unsupported"]
 
 
 def test_selections_are_checked_against_themselves(clocks: Library, lookup: Callable[[str], Document]) -> None:
-    answer = clocks.ask("What does this passage mean?", selection=SELECTION)
+    answer = clocks.ask("What does this passage mean?", selection=SELECTION, generation=PATIENT)
     assert answer.citations
     assert set(check(answer, lookup, SELECTION)) == {"supported"}
     assert "unsupported" in check(answer, lookup, SELECTION + " And so on.")
