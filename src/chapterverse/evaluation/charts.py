@@ -100,7 +100,7 @@ def histogram(seconds: Sequence[float], p50: float, p95: float) -> str:
     for count, left, right in zip(counts, edges, edges[1:], strict=False):
         if count:
             plot.bar(float(left), float(right), float(count), f"{count} answers in {left:.2f} to {right:.2f} s")
-    for value, name in ((p50, "p50"), (p95, "p95")):
+    for line, (value, name) in enumerate(((p50, "p50"), (p95, "p95"))):
         plot.line([(value, 0), (value, highest)], "ideal")
-        plot.text(plot.x(value) + 4, _TOP + 10, f"{name} {value:.2f} s", "start", "note")
+        plot.text(plot.x(value) + 4, _TOP + 10 + 18 * line, f"{name} {value:.2f} s", "start", "note")
     return str(plot)

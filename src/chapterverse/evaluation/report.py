@@ -92,6 +92,8 @@ def _charts(run: Run) -> str:
     bins = reliability(run.cases)
     took = [case.outcome.seconds for case in run.cases if case.outcome]
     whole = latencies(run)[0] if took else None
+    bold = any(case.bolder for case in run.cases)
+    held = "What the threshold held back is included." if bold else "What the threshold held back was not asked for."
     drawn = [
         (
             "Risk and coverage",
@@ -103,7 +105,7 @@ def _charts(run: Run) -> str:
             "Calibration",
             reliability_chart(bins),
             "Answers are right as often as they claim on the dashed line. Expected error"
-            f" {calibration_error(bins):.3f}; whiskers are 95 % intervals. What the threshold held back is included.",
+            f" {calibration_error(bins):.3f}; whiskers are 95 % intervals. {held}",
         ),
     ]
     if whole:
