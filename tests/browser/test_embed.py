@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.serving import site
+from tests.browser.test_reading import TAUGHT
 from tests.surfaces.service import free_port
 
 QUOTED = (
@@ -47,7 +48,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def foreign(context: BrowserContext, service: str, other_port: int) -> Iterator[Page]:
-    with site({"/docs/weight": PAGE.format(service=service)}, other_port) as address:
+    weight = PAGE.format(service=service)
+    with site({"/docs/weight": weight, "/docs/other": weight.replace("Kell", "Bell")}, other_port) as address:
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.goto(f"{address}/docs/weight")
@@ -73,7 +75,7 @@ def test_a_selection_is_asked_about_on_another_site(foreign: Page, service: str)
 
 def test_a_cited_quote_is_found_on_the_page_itself(foreign: Page) -> None:
     foreign.get_by_role("button", name="Ask this manual").click()
-    foreign.get_by_label("Your question").fill("Who taught apprentices by handing them a seven-pound weight?")
+    foreign.get_by_label("Your question").fill(TAUGHT)
     foreign.keyboard.press("Enter")
     expect(foreign.locator(".answer .chip")).to_have_text("Ch. 3 · p. 12")
     foreign.locator(".answer .chip").click()
@@ -81,15 +83,15 @@ def test_a_cited_quote_is_found_on_the_page_itself(foreign: Page) -> None:
 
 
 def test_a_quote_that_is_not_on_the_page_opens_the_book(foreign: Page, context: BrowserContext) -> None:
+    foreign.goto(foreign.url.replace("weight", "other"))
     foreign.get_by_role("button", name="Ask this manual").click()
-    foreign.get_by_label("Your question").fill("In what year was the clockmakers' Guild established?")
+    foreign.get_by_label("Your question").fill(TAUGHT)
     foreign.keyboard.press("Enter")
-    quote = foreign.locator(".answer .side .words").first.text_content()
     with context.expect_page() as opened:
         foreign.locator(".answer .chip").first.click()
     book = opened.value
     book.locator("mark.cited").first.wait_for()
-    assert "".join(book.locator("mark.cited").all_text_contents()) == quote
+    assert "".join(book.locator("mark.cited").all_text_contents()) == QUOTED
 
 
 def test_only_the_text_that_is_meant_is_offered(foreign: Page) -> None:
