@@ -67,7 +67,7 @@ def squad2(reader: Reader, data: Path, limit: int) -> Figures:
         for row, reading in zip(rows, readings, strict=True)
     ]
     has = [bool(row["answers"]) for row in rows]
-    answer_from = reader.loaded()[1].answer_from
+    answer_from = reader.answer_threshold
     refusing = [
         score if chance >= answer_from else float(not answerable)
         for score, chance, answerable in zip(scores, chances, has, strict=True)
@@ -81,18 +81,19 @@ def squad2(reader: Reader, data: Path, limit: int) -> Figures:
 
 
 def off_topic(reader: Reader, data: Path, limit: int) -> Figures:
-    """Answerable questions with their own paragraph, and with a paragraph of another article."""
+    """Answerable questions with their own paragraph, and with one of another article: is it about the question?"""
     rng, rows = random.Random(2), rows_of(data, "squad2", 0)
     asked = rng.sample([row for row in rows if row["answers"]], min(limit or 400, 400))
-    chances, labels = [], []
+    chances, labels, refused = [], [], []
     for row in asked:
         other = rng.choice([r["context"] for r in rows if r["title"] != row["title"]])
         own, strange = reader.read(row["question"], [row["context"], other])
-        chances += [own.answerable, strange.answerable]
+        chances += [own.relevance, strange.relevance]
+        refused.append(strange.answerable < reader.answer_threshold)
         labels += [True, False]
     return {
         "off-topic AUROC": auroc(labels, chances),
-        "off-topic refused share": statistics.mean(c < reader.loaded()[1].answer_from for c in chances[1::2]),
+        "off-topic refused share": statistics.mean(refused),
         "off-topic calibration error": calibration_error(labels, chances),
     }
 
@@ -158,10 +159,8 @@ def bare_run(reader: Reader, question: str, passages: Sequence[str], readings: S
         (w, bool(r.spans)) for p, r in zip(passages, readings, strict=True) for w in runtime.windows(question, p)
     ]
     began = time.perf_counter()
-    for window, finished in windows:
-        glance = runtime.glance(window)
-        if finished:
-            runtime.finish(glance)
+    glances = runtime.glance([window for window, _ in windows])
+    runtime.finish([glance for glance, (_, finished) in zip(glances, windows, strict=True) if finished])
     return time.perf_counter() - began
 
 

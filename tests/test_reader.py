@@ -17,8 +17,9 @@ from chapterverse.reading.reader import Reader
 from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, Runtime
 
 GOLDEN = json.loads((Path(__file__).parent / "reader_golden.json").read_text())
-TOLERANCE = 0.25
-"""Logits may differ by so much between processors: int8 kernels round differently."""
+TOLERANCE = 0.75
+"""Logits may differ by so much between processors: int8 kernels round differently. Between an x86-64 and an aarch64
+processor the answer logits of 160 public questions differed by 0.05 in the mean and by 0.64 at most."""
 
 MILL = (
     "The mill at Aldery was built in 1741 by the brothers Hobb. It ground barley for two villages until the flood of "
@@ -46,8 +47,8 @@ def answer_of(reader: Reader, question: str, passage: str) -> str:
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["query"])
 def test_logits_are_the_recorded_ones(runtime: Runtime, case: dict[str, object]) -> None:
     window = next(runtime.windows(str(case["query"]), str(case["passage"])))
-    glance = runtime.glance(window)
-    logits = runtime.finish(glance)
+    [glance] = runtime.glance([window])
+    [logits] = runtime.finish([glance])
     found = [glance.answer, glance.support, logits.answer, logits.support, logits.null, *logits.start[:8].tolist()]
     assert found == pytest.approx(case["logits"], abs=TOLERANCE)
 

@@ -19,6 +19,9 @@ STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 class Batch:
     """One batch; positions count from [CLS], and -1 marks a label that is not known."""
 
+    rows: Tensor
+    source: Tensor
+    """Where each token stands in the flat tensor of all sequences."""
     ids: Tensor
     segments: Tensor
     mask: Tensor
@@ -30,6 +33,8 @@ class Batch:
     answerable: Tensor
     supported: Tensor
     weight: Tensor
+    own: Tensor
+    """Made for the student: the teacher never saw such a row, and is not asked."""
 
 
 class Dataset:
@@ -51,6 +56,7 @@ class Dataset:
             columns[name] = np.where(table[name] >= 0, table[name] + shift - back, -1)
         columns |= {name: table[name] for name in ("answerable", "supported")}
         self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
+        self.own = torch.from_numpy(table["kind"] == self.kinds.index("table")).to(device)
         self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)
 
     def autocast(self) -> torch.autocast:
@@ -73,7 +79,8 @@ class Dataset:
         segments = (place >= column["query"][:, None] + 2) & inside
         passage = segments & (place < column["length"][:, None] - 1)
         labels = {k: column[k] for k in ("start", "end", "evidence0", "evidence1", "answerable", "supported")}
-        return Batch(ids, segments.long(), inside, passage, **labels, weight=self.weight[index])
+        more = {"weight": self.weight[index], "own": self.own[index]}
+        return Batch(index, source, ids, segments.long(), inside, passage, **labels, **more)
 
     def epoch(self, rows: np.ndarray, size: int, rng: random.Random) -> Iterator[np.ndarray]:
         """Shuffled batches whose members have similar lengths."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from nupunkt import sent_spans
 
-from chapterverse.reading.reader import WINDOWS, Reader, confidence
+from chapterverse.reading.reader import WINDOWS, Reader
 from chapterverse.reading.runtime import MANIFEST, Runtime
 
 # Questions that people wrote about one passage, without looking for an opinion in it.
@@ -76,16 +76,25 @@ def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
     return chosen
 
 
+def off_topic(rows: list[Row]) -> list[Row]:
+    """Questions with the passage that answers them, and as many with one of another article."""
+    asked = [row for row in rows if row["source"] in ASKED]
+    strange = [row for row in asked if row["kind"] == "stranger"]
+    own = [row for row in asked if row["kind"] == "question" and row["answerable"]]
+    size = min(len(strange), len(own), 300)
+    return [row for group in (own, strange) for row in random.Random(4).sample(group, size)]
+
+
 def looks(runtime: Runtime, rows: list[Row], label: str) -> Iterator[Look]:
     for row in rows:
         context = row["context"]
         if row["cut"]:
             context = context[: row["cut"][0]] + context[row["cut"][1] :]
-        found = []
-        for window in islice(runtime.windows(row["query"], context), WINDOWS):
-            glance = runtime.glance(window)
-            logits = runtime.finish(glance)
-            found.append(Look(row[label], confidence(logits), logits.support, glance.answer))
+        glances = runtime.glance(list(islice(runtime.windows(row["query"], context), WINDOWS)))
+        found = [
+            Look(row[label], logits.answer, logits.support, glance.answer)
+            for glance, logits in zip(glances, runtime.finish(glances), strict=True)
+        ]
         if found:
             yield max(found, key=lambda look: look.support if label == "supported" else look.answer)
 
@@ -154,14 +163,17 @@ def main(held: Path, folder: Path) -> None:
     runtime = Runtime(folder)
     asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable"))
     claimed = list(looks(runtime, choose(rows, "supported", CLEAN), "supported"))
+    strange = list(looks(runtime, off_topic(rows), "answerable"))
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
         "answer": curve(asked, "answer"),
-        "support": curve(claimed, "support"),
+        "relevance": curve(strange, "answer"),
         "early_answer": curve(asked, "early"),
+        "early_relevance": curve(strange, "early"),
+        "support": curve(claimed, "support"),
         "answer_from": 0.5,
         "cite": 0.5,
-        "rows": {"questions": len(asked), "claims": len(claimed)},
+        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     manifest["calibration"]["answer_from"] = answering_threshold(Reader(folder), rows)

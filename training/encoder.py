@@ -33,7 +33,8 @@ class Shape:
 
 SHAPES = {
     "teacher": Shape(layers=12, hidden=768, heads=12, feedforward=3072, epsilon=1e-5, relative_buckets=32),
-    "student": Shape(layers=6, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
+    "student": Shape(layers=12, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
+    "shallow": Shape(layers=6, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
 }
 
 
@@ -133,7 +134,20 @@ def save(model: CrossEncoder, path: Path) -> None:
 def load(name: str, path: Path, dropout: float = 0.1) -> CrossEncoder:
     """Build the encoder called `name` in SHAPES; heads absent from a base file keep their fresh start."""
     model = CrossEncoder(SHAPES[name], dropout)
-    missing, unexpected = model.load_state_dict({k: v.float() for k, v in load_file(path).items()}, strict=False)
+    weights = deepened({k: v.float() for k, v in load_file(path).items()}, SHAPES[name].layers)
+    missing, unexpected = model.load_state_dict(weights, strict=False)
     if unexpected or any("head" not in key for key in missing):
         raise ValueError(f"{path} does not fit {name}: missing {missing}, unexpected {unexpected}")
     return model
+
+
+def deepened(weights: dict[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """Weights for so many layers: each layer of a shallower model begins as several of the deeper one."""
+    found = 1 + max(int(key.split(".")[1]) for key in weights if key.startswith("layers."))
+    if layers % found:
+        raise ValueError(f"{found} layers do not make {layers}")
+    result = {key: value for key, value in weights.items() if not key.startswith("layers.")}
+    for number in range(layers):
+        prefix, old = f"layers.{number}.", f"layers.{number * found // layers}."
+        result |= {prefix + key.removeprefix(old): value for key, value in weights.items() if key.startswith(old)}
+    return result

@@ -98,18 +98,20 @@ def _hard_questions(
     source, question = base["source"], base["query"]
     if source == "subjqa":
         return
-    for kinds, chance, weight in (("e", 1.0, 0.7), ("an", 0.5, 0.6), ("w", 0.4, 0.4)):
+    seen = {question}
+    for kinds, chance, weight in (("e", 1.0, 0.7), ("e", 0.8, 0.7), ("an", 1.0, 0.6), ("w", 0.8, 0.4), ("w", 0.8, 0.4)):
         changed = edit(question, context, rng, kinds) if rng.random() < chance else None
-        if changed:
+        if changed and changed not in seen:
+            seen.add(changed)
             yield Example("edited", context=context, answerable=False, weight=weight, **{**base, "query": changed})
     trust = 0.8 if source in ARTICLES else 0.0
-    for other in near[: 1 + (rng.random() < 0.5)]:
+    for other in near:
         yield Example("near", context=other, answerable=False, weight=trust, **base)
     answer = context[slice(*span)].lower()
     left = context[: evidence[0]] + context[evidence[1] :]
-    if rng.random() < 0.5 and len(left) > 80 and answer not in left.lower():
+    if rng.random() < 0.8 and len(left) > 80 and answer not in left.lower():
         yield Example("cut", context=context, answerable=False, weight=trust and 0.7, cut=evidence, **base)
-    if rng.random() < 0.15:
+    if rng.random() < 0.3:
         stranger = rng.choice(rows)
         if answer not in str(stranger["context"]).lower():
             yield Example("stranger", context=str(stranger["context"]), answerable=False, **base)
@@ -160,7 +162,7 @@ def sentence_claims(rows: list[Row], rng: random.Random) -> Iterator[Example]:
     for context, (source, held) in seen.items():
         text = context[:6000]
         spans = [s for s in sent_spans(text) if 40 < len(text[slice(*s)].strip()) < 260]
-        for span in rng.sample(spans, min(2, len(spans))):
+        for span in rng.sample(spans, min(4, len(spans))):
             base = {"source": source, "context": context, "held": held}
             sentence = loosen(text[slice(*span)].strip(), rng)
             changed = edit(sentence, text, rng, "eean")
@@ -192,7 +194,7 @@ def claim_examples(rows: list[Row], rng: random.Random) -> Iterator[Example]:
         base = {"source": source, "held": held_out(context, 5), "supported": supported}
         weight = WEIGHTS.get(source, 1.0)
         yield Example("claim", query=claim, context=context, weight=weight, **base)
-        if source in SHORT and rng.random() < 0.4:
+        if source in SHORT and rng.random() < 0.7:
             before = " ".join(rng.choices(by_source[source], k=rng.randrange(4)))
             after = " ".join(rng.choices(by_source[source], k=rng.randrange(4)))
             start = len(before) + 1 if before else 0

@@ -1,8 +1,9 @@
 """Writes the trained student as the files that the package ships.
 
-    python training/export.py STUDENT TOKENIZER_JSON OUTPUT_FOLDER [--float]
+    python training/export.py STUDENT TOKENIZER_JSON EXAMPLES_NPZ OUTPUT_FOLDER [--float]
 
-`--float` keeps float32 weights, to check the int8 files against.
+EXAMPLES_NPZ is the file of prepare.py: what it holds decides which words stay whole. `--float` keeps float32
+weights, to check the int8 files against.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from pathlib import Path
 import onnx
 from encoder import SHAPES
 from graph import build_back, build_front
+from prepare import LENGTH
 from safetensors.numpy import load_file
-from tokenizers import Tokenizer
+from vocabulary import trim
 
 MANIFEST = "manifest.json"
 
@@ -25,17 +27,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("student", type=Path)
     parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("examples", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--float", action="store_true")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     weights = {name: value.astype("float32") for name, value in load_file(options.student).items()}
+    tokenizer, kept = trim(options.tokenizer, options.examples)
+    weights["words.weight"] = weights["words.weight"][kept]
+    weights["places.weight"] = weights["places.weight"][:LENGTH]
     depth, quantized = SHAPES["student"].exit_layer, not options.float
     onnx.save(build_front(weights, depth, quantized), options.output / "front.onnx")
     onnx.save(build_back(weights, depth, quantized), options.output / "back.onnx")
-    tokenizer = Tokenizer.from_file(str(options.tokenizer))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     tokenizer.save(str(options.output / "tokenizer.json"), pretty=False)
     write_manifest(options.output)
 

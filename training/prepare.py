@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
+from tables import table_examples
 from tokenizers import Encoding, Tokenizer
 
 LENGTH, QUERY = 320, 96
@@ -24,6 +25,7 @@ COLUMNS = np.dtype(
     + [("weight", np.float16)]
 )  # fmt: skip
 NONE = -1
+TABLES = 15_000
 
 
 class Pool:
@@ -105,6 +107,7 @@ def main(data: Path, tokenizer_file: Path, output: Path) -> None:
         *sentence_claims(questions, rng),
         *claim_examples(claims, rng),
         *answerability_examples(read(data, "train/answerability")),
+        *table_examples(sorted({str(row["context"]) for row in questions if row["source"] == "squad2"}), TABLES, rng),
     ]
     queries = Pool((e.query for e in examples), tokenizer, QUERY)
     contexts = Pool((e.context for e in examples), tokenizer, 32000)

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from batches import Batch, Dataset
 from encoder import CrossEncoder, Outputs, load, save
 from held import measure
+from lessons import WIDTH, Lessons
 from torch import Tensor
 
 SHUT = -1e4
@@ -47,7 +48,8 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     inside = (place >= batch.evidence0[:, None]) & (place < batch.evidence1[:, None])
     marked = (batch.evidence0 >= 0) | (batch.answerable == 0)
     evidence = _over_passage(_binary(out.tokens[..., 2], inside.float()), batch) * marked
-    return ((span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence) * batch.weight).mean()
+    loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence
+    return loss * batch.weight
 
 
 def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> Tensor:
@@ -65,7 +67,8 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     evidence = _over_passage(_binary(out.tokens[..., 2], wise.tokens[..., 2].float().sigmoid()), batch)
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
     hidden = (hidden * batch.mask).sum(1) / batch.mask.sum(1)
-    return (span / 2 * asked + heads + 0.3 * early + 0.5 * evidence + 0.5 * hidden).mean()
+    loss = span / 2 * asked + heads + 0.3 * early + 0.5 * evidence + 0.5 * hidden
+    return (loss * ~batch.own).mean()
 
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:
@@ -81,17 +84,20 @@ class Trainer:
 
     def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
         self.model, self.data, self.options = model.to(data.device), data, options
-        self.teacher: CrossEncoder | None = None
-        self.match = nn.Linear(model.shape.hidden, 768).to(data.device)
+        self.lessons: Lessons | None = None
+        self.match = nn.Linear(model.shape.hidden, WIDTH).to(data.device)
         if options.teacher:
-            self.teacher = load("teacher", options.teacher).to(data.device).eval().requires_grad_(False)
+            began = time.time()
+            teacher = load("teacher", options.teacher).to(data.device).eval()
+            self.lessons = Lessons(teacher, data, data.select(held=False, trusted=False))
+            print(f"the teacher has spoken in {time.time() - began:.0f} s", flush=True)
         parameters = [*self.model.parameters(), *self.match.parameters()]
         fused = data.device == "cuda"
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=fused)
 
     def run(self) -> None:
         options, rng = self.options, random.Random(self.options.seed)
-        rows = self.data.select(held=False, trusted=self.teacher is None)
+        rows = self.data.select(held=False, trusted=self.lessons is None)
         total = int(options.epochs * -(-len(rows) // options.batch))
         step, began, recent = 0, time.time(), torch.zeros((), device=self.data.device)
         self.model.train()
@@ -111,6 +117,7 @@ class Trainer:
                 if step % 500 == 0:
                     print(step, round(recent.item() / 500, 4), f"{time.time() - began:.0f} s", flush=True)
                     recent.zero_()
+                    save(self.model, options.output)
                 if step >= total:
                     break
 
@@ -119,12 +126,13 @@ class Trainer:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
         with self.data.autocast():
             out = self.model(batch.ids, batch.segments, batch.mask)
-            matched = self.match(out.hidden) if self.teacher else out.hidden
-        loss = label_loss(out, batch)
-        if self.teacher:
-            with torch.no_grad(), self.data.autocast():
-                wise = self.teacher(batch.ids, batch.segments, batch.mask)
-            loss = teacher_loss(out, wise, batch, matched) + self.options.labels * loss
+            matched = self.match(out.hidden)
+        labels = label_loss(out, batch)
+        if self.lessons:
+            share = torch.where(batch.own, 1.0, self.options.labels)
+            loss = teacher_loss(out, self.lessons.of(batch), batch, matched) + (share * labels).mean()
+        else:
+            loss = labels.mean()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
@@ -134,7 +142,7 @@ class Trainer:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("role", choices=("teacher", "student"))
+    parser.add_argument("role", choices=("teacher", "student", "shallow"))
     parser.add_argument("data", type=Path)
     parser.add_argument("base", type=Path)
     parser.add_argument("output", type=Path)

@@ -21,20 +21,25 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The reader's three curves and two thresholds."""
+    """The reader's curves and thresholds."""
 
     answer: Curve
-    """Of the reader's confidence in a window."""
+    """That the answer is there, of the answer logit; half of the passages it was fitted on only look as if."""
+    relevance: Curve
+    """That the passage is about the question at all, of the same logit."""
+    early_answer: Curve
+    early_relevance: Curve
+    """The same two of the early answer logit."""
     support: Curve
     """Of the support logit."""
-    early_answer: Curve
-    """Of the early answer logit."""
     answer_from: float
-    """The probability from which answering beats refusing, where half of the questions have no answer."""
+    """The probability from which a question counts as answered."""
     cite: float
     """The evidence from which a sentence is worth citing."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        answer, support, early = (Curve(*data[name]) for name in ("answer", "support", "early_answer"))
-        return cls(answer, support, early, data["answer_from"], data["cite"])
+        answer, relevance, early_answer, early_relevance, support = (
+            Curve(*data[name]) for name in ("answer", "relevance", "early_answer", "early_relevance", "support")
+        )
+        return cls(answer, relevance, early_answer, early_relevance, support, data["answer_from"], data["cite"])
