@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ class ConflictSettings:
     """When an answer is confident enough to contradict another, and when other words say the same."""
 
     answer_threshold: float = 0.5
+    name_threshold: float = 0.8
+    """For names: values and dates are compared exactly, while another name is often one that merely stands near."""
     same_support: float = 0.5
     pairs: int = 12
     """How many pairs of answers are compared, the most confident first."""
@@ -77,6 +79,8 @@ def find_conflicts(
         kind = _difference(question, first, second)
         if kind is None or not _same_subject(question, first, second):
             continue
+        if kind == "name" and min(first.chance, second.chance) < settings.name_threshold:
+            continue
         # Values and denials are compared exactly; other words may differ and still mean the same.
         if kind == "name" and _same_in_other_words(first, second, reader, settings.same_support):
             continue
@@ -86,11 +90,12 @@ def find_conflicts(
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sentence with the answer in it, at `start…end` of the sentence."""
+    """A sentence with the answer in it, at `start…end` of the sentence, and how likely that answer is."""
 
     statement: Statement
     start: int
     end: int
+    chance: float
 
     @property
     def quote(self) -> str:
@@ -120,7 +125,7 @@ def _claims(
 ) -> list[_Claim]:
     """The best answer of each confident passage, and other answers in it whose sentence is confident by itself."""
     named = [name.words for name in names(question)]
-    sure: list[tuple[float, _Claim]] = []
+    sure: list[_Claim] = []
     maybe: list[_Claim] = []
     for passage, reading in zip(passages, readings, strict=True):
         if reading.answerable < settings.answer_threshold:
@@ -131,17 +136,17 @@ def _claims(
                     stop = min(span.end, end)
                     answer = passage.text[span.start : stop]
                     statement = Statement(passage.id, passage.text[start:end], answer, span.start, stop)
-                    claim = _Claim(statement, span.start - start, stop - start)
+                    claim = _Claim(statement, span.start - start, stop - start, reading.answerable)
                     if number == 0:
-                        sure.append((reading.answerable, claim))
-                    elif all(claim.quote != other.quote for _, other in sure):
+                        sure.append(claim)
+                    elif all(claim.quote != other.quote for other in sure):
                         maybe.append(claim)
     alone = reader.read(question, [claim.quote for claim in maybe]) if maybe else []
     for claim, reading in zip(maybe, alone, strict=True):
         if reading.answerable >= settings.answer_threshold:
-            sure.append((reading.answerable, claim))
+            sure.append(replace(claim, chance=reading.answerable))
     best: dict[str, _Claim] = {}
-    for _, claim in sorted(sure, key=lambda item: -item[0]):
+    for claim in sorted(sure, key=lambda claim: -claim.chance):
         best.setdefault(claim.quote, claim)  # chunks overlap: a sentence may come twice
     return list(best.values())
 

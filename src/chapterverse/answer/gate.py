@@ -34,11 +34,11 @@ _ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE
 class Limits:
     """How strict the gate is: the reader's calibrated probabilities, and how much may be said."""
 
-    support_in_order: float = 0.05
+    support_in_order: float = 0.02
     """For a claim that only leaves words of one sentence out: the rules judge that better than the reader."""
     support: float = 0.2
     """For one that uses no words but those of its evidence, in another order or from several sentences."""
-    support_new_words: float = 0.8
+    support_new_words: float = 0.9
     """For one that uses others."""
     new_words: int = 2
     """How many others at the most, …"""

@@ -41,6 +41,8 @@ T = TypeVar("T")
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 _LONGEST_PASSAGE = 2600
 _THEME_PASSAGES = 12
+_RELATED = 0.1
+"""From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
 
@@ -228,15 +230,23 @@ class _Ask:
     async def _conflicts(self, verdicts: Sequence[Validation]) -> list[Conflict]:
         if len(verdicts) > 1 or not verdicts[0].answer_present or asks_for_theme(self.question):
             return []
-        look = partial(
-            find_conflicts,
+        return await self._run(partial(self._look_for_conflicts, verdicts[0].readings))
+
+    def _look_for_conflicts(self, readings: Sequence[Reading]) -> list[Conflict]:
+        """What was not worth reading on for an answer may still hold another one."""
+        unread = [
+            passage.text
+            for passage, reading in zip(self.passages, readings, strict=True)
+            if not reading.spans and reading.relevance >= _RELATED
+        ]
+        more = dict(zip(unread, self.mind.reader.read(self.question, unread), strict=True))
+        return find_conflicts(
             self.question,
             self.passages,
             reader=self.mind.reader,
             sentences=self.mind.sentences,
-            readings=verdicts[0].readings,
+            readings=[more.get(passage.text, one) for passage, one in zip(self.passages, readings, strict=True)],
         )
-        return await self._run(look)
 
     def _both_sides(self, conflicts: Sequence[Conflict]) -> list[DraftSentence]:
         statements = dict.fromkeys(side for conflict in conflicts for side in (conflict.first, conflict.second))
@@ -350,14 +360,20 @@ class _Ask:
 
 
 class _Once:
-    """A reader that reads nothing twice for one question: validation, drafting and the gate ask alike."""
+    """A reader that reads nothing twice for one question: validation, drafting and the gate ask alike.
+
+    Passages that were left half-read beside better ones are read on when they are asked for among themselves.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._read: dict[tuple[str, str], Reading] = {}
 
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        missing = [text for text in dict.fromkeys(passages) if (question, text) not in self._read]
+        asked = list(dict.fromkeys(passages))
+        missing = [text for text in asked if (question, text) not in self._read]
+        if not missing and not any(self._read[question, text].spans for text in asked):
+            missing = asked
         for text, reading in zip(missing, self._reader.read(question, missing) if missing else (), strict=True):
             self._read[question, text] = reading
         return [self._read[question, text] for text in passages]
