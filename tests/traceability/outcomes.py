@@ -11,6 +11,8 @@ import pytest
 from tests.traceability.table import function_of, proofs
 
 _SEED = "TRACEABILITY_SEED"
+_BROWSER = "tests/browser"
+"""Its tests run by themselves, and prove no item."""
 
 
 def seed() -> int:
@@ -53,8 +55,9 @@ class Outcomes:
 
 
 def _whole(config: pytest.Config) -> bool:
-    """Whether the run leaves nothing out but the long trials, and is not one process of several."""
+    """Whether the run leaves nothing out but long trials and the browser's, and is not one process of several."""
     everything = config.option.markexpr == "" or config.option.markexpr.startswith("not full")
     complete = config.args_source is config.ArgsSource.TESTPATHS and everything
-    narrowed = config.option.keyword or config.option.deselect or config.option.ignore or config.option.maxfail
+    ignored = set(config.option.ignore or ()) - {_BROWSER}
+    narrowed = config.option.keyword or config.option.deselect or ignored or config.option.maxfail
     return complete and not narrowed and not hasattr(config, "workerinput")
