@@ -168,6 +168,7 @@ def test_without_roots_nothing_is_read(tmp_path: Path) -> None:
         ("/indexes", {"embedding": {"providerOptions": {"baseUrl": "http://127.0.0.1:1"}}}, "providerOptions"),
         ("/indexes/books/sync", {"indexFileId": "other"}, "indexFileId"),
         ("/indexes/books/sync", {"embedding": {"provider": "cohere"}}, "a key of your own"),
+        ("/indexes/books/sync", {"embedding": {"model": "other"}}, "embedding.provider: name it too"),
         ("/search", {"query": "bell", "embedding": {"providerOptions": {"a": 1}}}, "providerOptions"),
         ("/answer", {"question": "Which bell?", "generation": {"providerOptions": {"a": 1}}}, "providerOptions"),
         ("/answer", {"question": "Which bell?", "generation": {"provider": "openai", "model": "m"}}, "of your own"),
@@ -185,6 +186,18 @@ def test_what_a_request_may_not_say(indexed: Service, path: str, body: dict[str,
     response = client.post(path, json=body)
     assert (response.status_code, set(response.json())) == (400, {"error", "detail", "request_id"})
     assert said in response.json()["detail"]
+
+
+def test_a_token_of_their_own_does_not_get_them_our_key(indexed: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, books = indexed
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-whoever-runs-the-service")
+    token = {"auth": {"accessToken": "x"}}
+    question = {"question": "Which bell?", "generation": {"provider": "openai", "model": "m"}}
+    source = {"source": {"folderId": str(books)}, "index": {"indexName": "Paid"}, "embedding": {"provider": "openai"}}
+    for path, body in (("/answer", question), ("/indexes", source)):
+        response = client.post(path, json={**body, **token})
+        assert (response.status_code, response.json()["error"]) == (502, "AstRagAuthError"), response.text
+        assert "OpenAI needs a key" in response.json()["detail"]
 
 
 def test_an_index_of_that_name_is_in_the_way(service: Service) -> None:

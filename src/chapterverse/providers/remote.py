@@ -14,7 +14,7 @@ from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagError, Ast
 from chapterverse.protocols import Capabilities, Embedded, InputType, ModelCard
 from chapterverse.providers.catalog import card_for
 from chapterverse.providers.failures import UNREADABLE, Failure, Provider, error_for, missing_key
-from chapterverse.providers.settings import environment
+from chapterverse.providers.settings import api_key
 
 DEFAULT_TIMEOUT = 60.0
 
@@ -134,7 +134,7 @@ class Remote(ABC, Generic[Client, Answer]):
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
             raise AstRagValidationError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
         return Access(
-            key=auth.get("api_key") or environment(self.provider.key_variables),
+            key=api_key(auth, self.provider.key_variables),
             base_url=base_url,
             timeout=float(timeout),
             token=auth.get("access_token"),

@@ -48,6 +48,11 @@ def options_for(provider: str, understood: Sequence[str], options: Mapping[str, 
     return given
 
 
+def api_key(auth: Mapping[str, str], variables: Sequence[str]) -> str | None:
+    """The caller's key, else that of the environment; whoever brings a token of their own does not get ours."""
+    return auth.get("api_key") or (None if auth.get("access_token") else environment(variables))
+
+
 def environment(variables: Sequence[str]) -> str | None:
     """The value of the first of these environment variables that is set and not blank."""
     return next((value for name in variables if (value := os.environ.get(name, "").strip())), None)

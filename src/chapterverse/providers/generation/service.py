@@ -12,7 +12,7 @@ from chapterverse.providers.failures import missing_key
 from chapterverse.providers.generation.catalog import HOSTED, LOCAL, NAMES, GenerationProvider
 from chapterverse.providers.generation.failures import generation_error
 from chapterverse.providers.generation.google_token import GoogleToken
-from chapterverse.providers.settings import Auth, auth_for, environment, snake
+from chapterverse.providers.settings import Auth, api_key, auth_for, environment, snake
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -93,7 +93,7 @@ class HostedModelService:
 def _key(entry: GenerationProvider, auth: Mapping[str, str]) -> Key:
     if entry.name == "vertex_gemini":
         return auth.get("access_token") or auth.get("api_key") or GoogleToken()
-    key = auth.get("api_key") or environment(entry.provider.key_variables)
+    key = api_key(auth, entry.provider.key_variables)
     if key is None and entry.needs_key:
         raise missing_key(entry.provider)
     return key or "none"  # the SDK insists on one

@@ -78,6 +78,9 @@ def check_sync(asked: SyncRequest, service: ServiceSettings, library: AsyncLibra
         raise AstRagValidationError("indexFileId: the index is named in the address; leave it out here.")
     if asked.source is not None:
         _check_source(asked.source, service.roots)
+    if asked.embedding and asked.embedding.model and not asked.embedding.provider:
+        # It would be a model of the index's provider, which is not the one that is checked here.
+        raise AstRagValidationError("embedding.provider: name it too, where embedding.model is given.")
     _check_embedding(asked.embedding, asked.auth, library)
 
 
