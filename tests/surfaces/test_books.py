@@ -111,6 +111,7 @@ def test_what_is_not_there_is_not_found(client: httpx2.Client) -> None:
         ("/books/outline", {}, 400, "index"),
         ("/static/nothing.js", {}, 404, "no such file"),
         ("/static/%2e%2e", {}, 404, "no such file"),
+        ("/static/" + "x" * 300, {}, 404, "no such file"),
     ):
         response = client.get(path, params=parameters)
         assert response.status_code == status, (path, response.text)
@@ -154,6 +155,19 @@ def test_what_cannot_be_read_leaves_nothing_behind(
     assert (last, error["error"]) == ("error", "UnreadableFileError")
     assert error["detail"].startswith(detail)
     assert (client.get("/books").json(), sorted((home / ".uploads").rglob("*"))) == before
+
+
+def test_what_fails_leaves_the_same_text_of_another_name_alone(client: httpx2.Client, home: Path) -> None:
+    text = b"The same words under two names."
+    assert send(client, "kept.txt", text, index="kept")[-1][0] == "result"
+    assert send(client, "other.txt", text, index="?")[-1][0] == "error"
+    assert [path.name for path in (home / ".uploads").rglob("*.*") if path.read_bytes() == text] == ["kept.txt"]
+
+
+def test_long_names_are_cut_between_characters(client: httpx2.Client, home: Path) -> None:
+    assert send(client, "時" * 300 + ".txt", b"A text with a long name.", index="long")[-1][0] == "result"
+    (kept,) = (home / ".uploads").rglob("時*")
+    assert kept.name == "時" * 65 + ".txt"
 
 
 def test_a_service_that_only_answers_takes_no_books(tmp_path: Path) -> None:

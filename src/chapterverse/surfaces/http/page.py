@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from chapterverse.surfaces.http.envelope import POLICY
 
 STATIC = Path(__file__).parent / "static"
+_FILES = {path.name: path for path in STATIC.iterdir()}
 
 _NO_MARKUP = "require-trusted-types-for 'script'; trusted-types 'none'"
 """No text can become markup, whatever a book says: the page has no code that could make it so."""
@@ -38,7 +39,6 @@ async def static(name: str) -> FileResponse:
 
 
 def _file(name: str) -> FileResponse:
-    path = STATIC / name
-    if path.parent != STATIC or not path.is_file():
+    if name not in _FILES:
         raise HTTPException(404, "There is no such file.")
-    return FileResponse(path, headers=_HEADERS)
+    return FileResponse(_FILES[name], headers=_HEADERS)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import shutil
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -23,7 +22,8 @@ from chapterverse.surfaces.http.events import Event, EventStream, Report, with_p
 router = APIRouter(prefix="/books", tags=["books"])
 
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\/]')
-_LONGEST_NAME = 120
+_LONGEST_NAME = 200
+"""Bytes; file systems take 255."""
 _LOCKED = "The file is encrypted. Save a copy without the protection, or add it with `chapterverse add --password`."
 
 
@@ -61,7 +61,9 @@ async def _events(library: AsyncLibrary, data: bytes, name: str, index: str | No
             yield event
     finally:
         if not (added or known):
-            shutil.rmtree(path.parent)
+            path.unlink()
+            with suppress(OSError):  # the same text may have been sent under another name too
+                path.parent.rmdir()
 
 
 async def _add(library: AsyncLibrary, path: Path, index: str | None, report: Report) -> dict[str, Any]:
@@ -118,4 +120,5 @@ def _safe(name: str) -> str:
     """A name that every file system takes; it keeps its suffix."""
     folded = _UNSAFE.sub("_", name).strip(". ") or "book"
     suffix = PurePosixPath(folded).suffix[:12]
-    return folded[: _LONGEST_NAME - len(suffix)].removesuffix(suffix) + suffix
+    stem = folded.removesuffix(suffix).encode()[: _LONGEST_NAME - len(suffix.encode())]
+    return stem.decode(errors="ignore") + suffix  # a character that was cut in two is left out
