@@ -62,11 +62,6 @@ def test_http_status(error: AstRagError, status: int) -> None:
     assert http_status(error) == status
 
 
-@pytest.mark.parametrize(("reason", "status"), [("damaged", 422), ("encrypted", 422), ("too_large", 413)])
-def test_http_status_of_a_file_that_was_sent(reason: str, status: int) -> None:
-    assert http_status(UnreadableFileError(reason, "x"), upload=True) == status
-
-
 def test_every_error_has_a_row() -> None:
     tried = {type(error) for error, _ in STATUS}
     known = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AstRagError)}

@@ -39,18 +39,14 @@ REASON: dict[tuple[type[AstRagError], str], int] = {
 """By `details["reason"]`."""
 
 RATE_LIMITED, UNAVAILABLE = 429, 503
-UNREADABLE_UPLOAD, UPLOAD_TOO_LARGE = 422, 413
 
 
-def http_status(error: AstRagError, *, upload: bool = False) -> int:
-    """The status for an error; `upload` says that it is about a file that was sent with the request."""
-    reason = error.details.get("reason")
-    if upload and isinstance(error, AstRagSourceError):
-        return UPLOAD_TOO_LARGE if reason == "too_large" else UNREADABLE_UPLOAD
+def http_status(error: AstRagError) -> int:
+    """The status for an error."""
     if error.details.get("status") == RATE_LIMITED:
         return RATE_LIMITED
     kind, status = next((kind, status) for kind, status in STATUS if isinstance(error, kind))
-    return REASON.get((kind, str(reason)), status)
+    return REASON.get((kind, str(error.details.get("reason"))), status)
 
 
 _ROOT = r"(?:[A-Za-z]:\\|~?/)"
