@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -138,7 +139,7 @@ async def test_damage_is_named(root: Path) -> None:
     manifest = root / "shelf" / "manifest.json"
     good = manifest.read_text()
     manifest.write_text(good[:50])
-    await fail_with("corrupt")
+    assert f"delete the folder {root / 'shelf'} and build the index again" in await fail_with("corrupt")
     manifest.write_text("[]")
     await fail_with("corrupt")
     manifest.write_text(json.dumps({**json.loads(good), "schemaVersion": 99}))
@@ -167,6 +168,20 @@ async def test_a_damaged_index_can_be_replaced(root: Path, store: EdgeStore, del
     await build(store, GARDEN)
     assert len(await texts(store)) == 3
     assert len(list((root / "shelf").glob("c-*"))) == 1
+
+
+@pytest.mark.anyio
+async def test_whoever_stops_waiting_for_a_writer_leaves_none_open(store: EdgeStore) -> None:
+    await build(store, WHALE)
+    with store._mutex:
+        waiting = asyncio.create_task(store.update("shelf"))
+        await asyncio.sleep(0.05)  # until a thread has begun
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    await asyncio.gather(*store._closing)
+    async with await store.update("shelf") as writer:
+        await writer.put(points(GARDEN))
 
 
 @pytest.mark.anyio

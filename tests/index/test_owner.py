@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from chapterverse.errors import AstRagIndexError, StoreUnreachableError
+from chapterverse.index import forwarded
 from chapterverse.index.edge import EdgeStore
 from chapterverse.index.owner import find_owner
 from chapterverse.index.wire import error_from_json, error_to_json, receive, send
@@ -92,9 +94,22 @@ async def test_an_owner_that_dies_is_named_and_then_replaced(root: Path) -> None
 
 
 @pytest.mark.anyio
+async def test_an_owner_that_does_not_answer_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = EdgeStore(root)
+    with other_process(root) as child:
+        await build(store, WHALE)
+        child.send_signal(signal.SIGSTOP)
+        monkeypatch.setattr(forwarded, "_PATIENCE", 0.1)
+        with pytest.raises(StoreUnreachableError, match=f"process {child.pid} .* does not answer") as failed:
+            await store.reader("shelf")
+        assert failed.value.retryable
+    await store.close()
+
+
+@pytest.mark.anyio
 async def test_a_process_that_is_killed_leaves_nothing_open(root: Path, owner: EdgeStore) -> None:
     await build(owner, WHALE)
-    code = SHARE.replace("store.share()", "store.update('shelf')")
+    code = SHARE.replace("await store.share()", "writer = await store.update('shelf')")
     with subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert await asyncio.to_thread(child.stdout.readline) == b"shared\n"

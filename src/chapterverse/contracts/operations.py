@@ -130,7 +130,7 @@ async def _place(library: AsyncLibrary, index: Index | None, address: str) -> tu
         return record.id, given.get("index_name", record.name)
     name = given.get("index_name") or index_name(address)
     key = slug(name)
-    if any(record.id == key for record in await library.indexes()):
+    if key in await library.store.indexes():
         raise AstRagIndexError(
             f"There is an index {key!r} already: give it as index.indexFileId to replace it, use syncIndex to bring"
             " it into step with its source, or choose another index.indexName.",

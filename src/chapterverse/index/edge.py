@@ -38,6 +38,7 @@ from chapterverse.types import IndexRecord
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Opened = TypeVar("Opened", GenerationReader, GenerationWriter)
 
 
 def default_root() -> Path:
@@ -78,6 +79,7 @@ class EdgeStore:
         self._owner: Owner | None = None
         self._claiming = asyncio.Lock()
         self._held: dict[str, _Held] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         self._mutex = threading.Lock()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="chapterverse-index")
 
@@ -90,17 +92,17 @@ class EdgeStore:
     async def reader(self, index: str) -> GenerationReader:
         if elsewhere := await self._elsewhere(index):
             return await elsewhere.reader(index)
-        return await self._run(self._reader, index)
+        return await self._open(self._reader, index)
 
     async def create(self, record: IndexRecord) -> GenerationWriter:
         if elsewhere := await self._elsewhere(record.id):
             return await elsewhere.create(record)
-        return await self._run(self._create, record)
+        return await self._open(self._create, record)
 
     async def update(self, index: str) -> GenerationWriter:
         if elsewhere := await self._elsewhere(index):
             return await elsewhere.update(index)
-        return await self._run(self._update, index)
+        return await self._open(self._update, index)
 
     async def delete(self, index: str) -> None:
         if elsewhere := await self._elsewhere(index):
@@ -116,6 +118,7 @@ class EdgeStore:
         if self._owner is not None:
             await self._owner.close()
             self._owner = None
+        await asyncio.gather(*self._closing)
         await self._run(self._close)
         self._executor.shutdown(wait=False)
 
@@ -130,6 +133,17 @@ class EdgeStore:
                     self._owner = await Owner.claim(self, self.root)
                 address = None if self._owner else await self._run(find_owner, self.root)
         return ForwardedIndexes(address) if address and self._owner is None else None
+
+    async def _open(self, call: Callable[P, Opened], *args: P.args, **kwargs: P.kwargs) -> Opened:
+        """A reader or writer; a thread cannot be stopped, and what it opens for somebody who has left is closed."""
+        opening = asyncio.create_task(self._run(call, *args, **kwargs))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            closing = asyncio.create_task(_close_opened(opening))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+            raise
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = partial(self._guard, partial(call, *args, **kwargs))
@@ -309,3 +323,9 @@ class EdgeStore:
                 shard.close()
             held.folder.release()
         self._held.clear()
+
+
+async def _close_opened(opening: asyncio.Task[Opened]) -> None:
+    with suppress(Exception):
+        async with await opening:
+            pass

@@ -24,6 +24,11 @@ from chapterverse.index.wire import (
 from chapterverse.types import IndexRecord, SparseVector
 
 _BATCH = 64  # points in a frame: the owner has others to serve
+_PATIENCE = 60.0
+"""Seconds that the owner has to answer; one that was stopped, or hangs, never would."""
+_LONG_PATIENCE = 600.0
+"""For what takes the longer the larger an index is: the owner loads, writes out or deletes a whole one."""
+_LONG = frozenset({"reader", "create", "update", "commit", "delete", "end"})
 
 
 class ForwardedIndexes:
@@ -93,7 +98,9 @@ class Connection:
         except OSError as error:
             _gone(address, error)
         outgoing.write(address.token.encode())
-        return cls(address, incoming, outgoing)
+        connection = cls(address, incoming, outgoing)
+        await connection.call("hello")  # an owner that lives answers at once, however busy it is
+        return connection
 
     async def call(self, do: str, **request: Any) -> Any:
         """Ask the owner to do something; its errors are raised here."""
@@ -101,8 +108,9 @@ class Connection:
             if self._outgoing.is_closing():
                 _gone(self._address, None)
             try:
-                await send(self._outgoing, {"do": do, **request})
-                reply = await receive(self._incoming)
+                async with asyncio.timeout(_LONG_PATIENCE if do in _LONG else _PATIENCE):
+                    await send(self._outgoing, {"do": do, **request})
+                    reply = await receive(self._incoming)
             except (OSError, EOFError, ValueError) as error:
                 self.close()
                 _gone(self._address, error)
@@ -177,7 +185,7 @@ def _manifest(record: IndexRecord) -> dict[str, Any]:
 
 def _gone(address: OwnerAddress, cause: Exception | None) -> NoReturn:
     raise StoreUnreachableError(
-        f"The indexes were held by {address.holder}, which has gone away: try again.",
+        f"The indexes were held by {address.holder}, which has gone away or does not answer: try again.",
         details={"holder": address.holder.pid},
         cause=cause,
     ) from cause

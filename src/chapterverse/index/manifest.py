@@ -65,7 +65,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
+def manifest_from_json(index: str, data: Mapping[str, Any], folder: Path | None = None) -> Manifest:
     """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged."""
     version = data.get("schemaVersion")
     if isinstance(version, int) and version != SCHEMA_VERSION:
@@ -92,7 +92,7 @@ def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
         )
         return Manifest(record, data["collection"], data["generation"])
     except (KeyError, TypeError) as error:
-        raise _damaged(index, error) from error
+        raise _damaged(index, error, folder) from error
 
 
 def read_manifest(index: str, path: Path) -> Manifest:
@@ -102,10 +102,10 @@ def read_manifest(index: str, path: Path) -> Manifest:
     except FileNotFoundError as error:
         raise unknown_index(index) from error
     except ValueError as error:
-        raise _damaged(index, error) from error
+        raise _damaged(index, error, path.parent) from error
     if not isinstance(data, dict):
-        raise _damaged(index, None)
-    return manifest_from_json(index, data)
+        raise _damaged(index, None, path.parent)
+    return manifest_from_json(index, data, path.parent)
 
 
 def write_manifest(manifest: Manifest, path: Path) -> None:
@@ -136,6 +136,7 @@ def sync_directory(path: Path) -> None:
             os.close(descriptor)
 
 
-def _damaged(index: str, cause: Exception | None) -> AstRagIndexError:
-    message = f"The manifest of the index '{index}' is damaged: delete the index and build it again."
+def _damaged(index: str, cause: Exception | None, folder: Path | None) -> AstRagIndexError:
+    what = f"the folder {folder}" if folder else "it"
+    message = f"The manifest of the index '{index}' is damaged: delete {what} and build the index again."
     return AstRagIndexError(message, details={"reason": "corrupt"}, cause=cause)

@@ -38,6 +38,7 @@ from chapterverse.types import IndexRecord, to_dict
 
 _LOCK = "owner.lock"
 _FILE = "owner.json"
+_GREETING = 60.0  # seconds that whoever connects has to say the secret
 _PATIENCE = 1.0  # seconds: others hold the lock for an instant, to see whether somebody has it
 
 
@@ -115,7 +116,9 @@ class Owner:
         session = _Session(self._store)
         try:
             secret = self._token.encode()
-            if not hmac.compare_digest(await incoming.readexactly(len(secret)), secret):
+            async with asyncio.timeout(_GREETING):
+                said = await incoming.readexactly(len(secret))
+            if not hmac.compare_digest(said, secret):
                 return
             while True:
                 await send(outgoing, await session.answer(await receive(incoming)))
@@ -153,6 +156,8 @@ class _Session:
 
     async def _do(self, request: Message) -> Any:
         match request["do"]:
+            case "hello":
+                return None
             case "reader":
                 reader = self._open = await self._store.reader(request["index"])
                 return _opened(reader.record, reader.generation)
