@@ -99,3 +99,20 @@ def test_start_up_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_nobody_to_ask_which_index_and_files_that_cannot_be_used(tmp_path: Path) -> None:
+    home = {"CHAPTERVERSE_HOME": str(tmp_path / "home")}
+    for name in ("bells", "mills"):
+        (tmp_path / f"{name}.md").write_text("# A book\n\nThe great bell was cast in 1702.\n")
+    assert chapterverse("add", tmp_path / "bells.md", tmp_path / "mills.md", "--quiet", **home).returncode == 0
+    asked = chapterverse("ask", "When was the great bell cast?", **home)
+    assert asked.returncode == 1
+    assert "There are: bells, mills. Say --index NAME, or set CHAPTERVERSE_INDEX." in asked.stderr
+    removed = chapterverse("remove", "bells", **home)
+    assert (removed.returncode, "There is nobody to ask: say --yes" in removed.stderr) == (1, True)
+    assert "bells" in chapterverse("list", **home).stdout
+    receipt = tmp_path / "nowhere" / "receipt.json"
+    saved = chapterverse("ask", "When was the great bell cast?", "--index", "bells", "--save", receipt, **home)
+    assert (saved.returncode, "1702" in saved.stdout) == (1, True)
+    assert saved.stderr == f"chapterverse: {receipt} cannot be used: No such file or directory.\n"

@@ -95,6 +95,11 @@ def test_what_is_no_receipt_is_refused(tmp_path: Path, content: str) -> None:
         load(tmp_path / "x.json")
 
 
+def test_a_receipt_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(AstRagValidationError, match=r"nosuch\.json cannot be read: No such file"):
+        load(tmp_path / "nosuch.json")
+
+
 def test_another_schema_is_refused() -> None:
     with pytest.raises(AstRagValidationError, match="schema 2"):
         verify({**answered("It had one hand."), "schema": 2}, lambda file_id: DOCUMENT)

@@ -61,7 +61,9 @@ def load(path: Path) -> dict[str, Any]:
     """Read a receipt; raises `AstRagValidationError` if it is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise AstRagValidationError(f"The receipt {path} cannot be read: {error.strerror}.", cause=error) from error
+    except ValueError as error:
         raise AstRagValidationError(f"{path.name} is not a receipt: it cannot be read as JSON.", cause=error) from error
     _check(data, path.name)
     return dict(data)

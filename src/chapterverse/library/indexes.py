@@ -227,8 +227,9 @@ class Indexes:
                 )
             return await self.store.record(key)
         if len(there) != 1:
+            hint = " Say --index NAME, or set CHAPTERVERSE_INDEX." if there else ""
             raise AstRagIndexError(
-                f"Which index? {_listing(there)}", details={"reason": "unknown", "indexes": list(there)}
+                f"Which index? {_listing(there)}{hint}", details={"reason": "unknown", "indexes": list(there)}
             )
         return await self.store.record(there[0])
 

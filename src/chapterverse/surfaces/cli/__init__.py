@@ -376,3 +376,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone away, which is their right
         sys.exit(OK)
+    except OSError as error:
+        name = error.filename or "A file"
+        typer.echo(f"chapterverse: {name} cannot be used: {error.strerror or error}.", err=True)
+        sys.exit(FAILED)

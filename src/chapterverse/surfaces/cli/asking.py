@@ -31,18 +31,16 @@ def run(
         selection = sys.stdin.read()
     with Library() as library:
         answer = library.ask(question, index=index, selection=selection, generation=Generation(model=model))
-        if save is not None:
-            record = library.record(index) if selection is None else None
-            made = receipt.receipt(
-                answer, index_id=record.id if record else None, index_name=record.name if record else None
-            )
-            receipt.save(save, made)
+        record = library.record(index) if save is not None and selection is None else None
     if as_json:
         from chapterverse.contracts.ask import answered  # all the contracts come with it
 
         print_json(answered(answer, ""))
     else:
         _print(answer, explain)
+    if save is not None:
+        index_id, index_name = (record.id, record.name) if record else (None, None)
+        receipt.save(save, receipt.receipt(answer, index_id=index_id, index_name=index_name))
     return OK
 
 

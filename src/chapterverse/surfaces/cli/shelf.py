@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from chapterverse.errors import AstRagError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
@@ -229,8 +230,7 @@ def _confirm(preview: Preview, ask_above: float) -> bool:
 
 def _ask(question: str) -> bool:
     if not sys.stdin.isatty():
-        error_console().print(f"{question} There is nobody to ask: say --yes to go on.")
-        return False
+        raise AstRagError(f"{question} There is nobody to ask: say --yes to go on.")
     return error_console().input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
