@@ -74,6 +74,12 @@ def check(settings: Settings, service: ServiceSettings) -> None:
             "With --allow-origin '*' any web page that is open on this machine could read the books. Name the sites, or"
             " set CHAPTERVERSE_API_KEY."
         )
+    if ANY in service.hosts and not (service.api_key or service.unprotected):
+        raise AstRagValidationError(
+            "With --allow-host '*' any web page could reach the service under a name of its own and read the books."
+            " Name the hosts, set CHAPTERVERSE_API_KEY, or say --unprotected if something in front of the service"
+            " asks who is there."
+        )
     if service.workers > 1 and not settings.qdrant_url:
         raise AstRagValidationError(
             f"{service.workers} workers cannot share an embedded index, which belongs to one process at a time. Keep"
