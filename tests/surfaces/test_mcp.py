@@ -28,7 +28,7 @@ from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
 from chapterverse.surfaces.mcp.run import run_http, run_stdio
 from tests.clocks import INDEX, clocks_home
-from tests.surfaces.service import free_port, served
+from tests.surfaces.service import free_port, served, small_library
 
 __all__ = ["clocks_home"]
 
@@ -297,6 +297,19 @@ def test_a_store_that_cannot_be_reached_is_a_tool_error() -> None:
         for assistant in connected(str(service.base_url.join("/mcp"))):
             assert f"{SEARCH_FAILED} Trying again may help." in assistant.error("search", query="bells")
             assert "127.0.0.1:9" not in assistant.error("ask", question="Who cast the bell?")
+
+
+def test_a_server_that_cannot_start_says_so_and_the_library_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no server today")
+
+    monkeypatch.setattr("chapterverse.surfaces.mcp.server.create_server", fail)
+    with served(small_library(tmp_path)) as service:
+        assert service.post("/mcp", json={}).status_code == 500
+        assert (tmp_path / "owner.json").exists()
+    assert not (tmp_path / "owner.json").exists()
 
 
 def chapterverse(*arguments: str, **environment: str) -> subprocess.Popen[str]:

@@ -31,10 +31,12 @@ def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) ->
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await library.share()
         app.state.warm = asyncio.create_task(library.warm_up())
-        async with assistants.running():
-            yield
-        await asyncio.wait([app.state.warm])
-        await library.close()
+        try:
+            async with assistants.running(app.state.warm):
+                yield
+        finally:
+            await asyncio.wait([app.state.warm])
+            await library.close()
 
     # Its own pages about the API load scripts from elsewhere; /openapi.json tells the same.
     app = FastAPI(title="Chapterverse", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)

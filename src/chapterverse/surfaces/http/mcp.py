@@ -21,13 +21,16 @@ class McpEndpoint:
         self._library = library
         self._generation = generation
         self._app: asyncio.Future[ASGIApp]
+        self._warm: asyncio.Task[None]
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Enter this in the application's lifespan. Requests that come before the SDK is imported wait for it."""
+    async def running(self, warm: asyncio.Task[None]) -> AsyncIterator[None]:
+        """Enter this in the application's lifespan. Requests wait until the SDK is imported and the library `warm`."""
+        self._warm = warm
         self._app = asyncio.get_running_loop().create_future()
         over = asyncio.Event()
         serving = asyncio.create_task(self._serve(over))
+        serving.add_done_callback(self._tell)
         try:
             yield
         finally:
@@ -35,7 +38,13 @@ class McpEndpoint:
             await serving
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.wait([self._warm])
         await (await asyncio.shield(self._app))(scope, receive, send)
+
+    def _tell(self, serving: asyncio.Task[None]) -> None:
+        """A server that could not start fails the requests that wait for it, and those to come."""
+        if not self._app.done() and not serving.cancelled() and (error := serving.exception()):
+            self._app.set_exception(error)
 
     async def _serve(self, over: asyncio.Event) -> None:
         await asyncio.to_thread(import_module, "chapterverse.surfaces.mcp.server")  # its SDK takes seconds

@@ -48,7 +48,7 @@ def http_app(library: AsyncLibrary, service: ServiceSettings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with _long_lived(library), endpoint.running():
+        async with _long_lived(library) as warming, endpoint.running(warming):
             yield
 
     layers = [Middleware(Guard, service=service), Middleware(BodyLimit, service=service)]
@@ -62,13 +62,13 @@ async def _serve_stdio(generation: Generation) -> None:
 
 
 @asynccontextmanager
-async def _long_lived(library: AsyncLibrary) -> AsyncIterator[None]:
+async def _long_lived(library: AsyncLibrary) -> AsyncIterator[asyncio.Task[None]]:
     """Shared with the other processes of this machine, and its models loaded meanwhile for the first question."""
     async with library:
         await library.share()
         warming = asyncio.create_task(library.warm_up())
         try:
-            yield
+            yield warming
         finally:
             warming.cancel()
             await asyncio.wait([warming])
