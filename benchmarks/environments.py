@@ -92,7 +92,8 @@ def circumstances(*packages: str) -> str:
     )
     return (
         f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}. {platform.machine()}, {os.cpu_count()} cores,"
-        f" {memory:.0f} GiB, {platform.system()} {platform.release().split("-")[0]}, Python {platform.python_version()}; {shown}."
+        f" {memory:.0f} GiB, {platform.system()} {platform.release().split('-')[0]},"
+        f" Python {platform.python_version()}; {shown}."
         f" Load at the end: {load:.1f}.{busy}"
     )
 

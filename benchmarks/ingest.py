@@ -182,7 +182,7 @@ def _about(pythons: dict[str, Path | str], options: argparse.Namespace) -> dict[
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "commit": git.stdout.strip() + (" with uncommitted changes" if changed.stdout.strip() else ""),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB, "
-        f"{platform.system()} {platform.release().split("-")[0]}",
+        f"{platform.system()} {platform.release().split('-')[0]}",
         "python": platform.python_version(),
         "load": f"{psutil.getloadavg()[0]:.1f}",
         "rounds": options.rounds,
