@@ -149,6 +149,16 @@ def test_what_is_not_answered_does_not_load_the_agent(clocks: Library, tmp_path:
     assert done.stdout == "out_of_scope False False\n"
 
 
+def test_the_agent_comes_without_the_clients_and_servers_of_mcp_which_still_work_beside_it() -> None:
+    code = (
+        "import sys; from chapterverse.library.loading import load_agent; load_agent();"
+        "print('agents' in sys.modules, 'mcp' in sys.modules);"
+        "import agents.mcp.util, mcp.server; from mcp import MCPError; print(agents.mcp.util.MCPError is MCPError)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True False\nTrue\n"
+
+
 def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Path, clocks: Library) -> None:
     asked = [
         "Who taught apprentices by handing them a weight?",

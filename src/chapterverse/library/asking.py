@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from typing import Any
 
 from chapterverse.answer.pipeline import Sentences
 from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.index import lexical
+from chapterverse.library.loading import load_agent
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
 from chapterverse.providers import generation
 from chapterverse.providers.settings import Auth
@@ -157,17 +156,6 @@ async def make_profile(
     return builder.build(await embed_queries(probes))
 
 
-def load_agent() -> None:
-    """Import the agent with its SDK, which takes seconds the first time."""
-    collecting = gc.isenabled()
-    gc.disable()  # an import makes thousands of objects, and all of them stay
-    try:
-        import_module("chapterverse.answer.models")
-    finally:
-        if collecting:
-            gc.enable()
-
-
 class Writer:
     """The agent on the local model, or on a hosted one. What it needs is loaded while the book is still searched."""
 
@@ -181,7 +169,7 @@ class Writer:
     ) -> None:
         self._sentences, self._executor, self._service = sentences, executor, service
         self._temperature, self._max_tokens = temperature, max_tokens
-        self._loaded: Future[None] | None = None
+        self._loaded: Future[float] | None = None
 
     def prepare(self) -> None:
         self._loaded = self._executor.submit(load_agent)
@@ -196,9 +184,7 @@ class Writer:
         deadline: float,
         say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
     ) -> tuple[Sequence[Passage], dict[str, Any]]:
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        await asyncio.wrap_future(self._loaded or self._executor.submit(load_agent))
+        loading = await asyncio.wrap_future(self._loaded or self._executor.submit(load_agent))
         from chapterverse.answer import agent, models
 
         service, sentences = self._service, self._sentences
@@ -207,7 +193,7 @@ class Writer:
             question,
             passages,
             model=model,
-            deadline=deadline + loop.time() - began,
+            deadline=deadline + loading,  # all that was done meanwhile took longer for it
             say=say,
             settings=agent.AgentSettings(temperature=self._temperature, max_tokens=self._max_tokens),
             search=search,

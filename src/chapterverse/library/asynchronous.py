@@ -24,10 +24,10 @@ from chapterverse.library.asking import (
     QueryVectors,
     Shelf,
     Writer,
-    load_agent,
 )
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
+from chapterverse.library.loading import load_agent
 from chapterverse.library.parts import open_reader, validation_for
 from chapterverse.library.terms import check_question, check_selection, context_of
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
