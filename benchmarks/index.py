@@ -195,7 +195,7 @@ def search_rows(count: int, measured: dict[str, dict[str, Any] | str]) -> list[l
         if isinstance(found, str):
             rows.append([engine, found, *[""] * (len(SEARCH_COLUMNS) - 2)])
             continue
-        for kind in ("vectors", "words", "both"):
+        for kind in ("vectors", "words", "hybrid"):
             if f"{kind} plain" not in found:
                 continue
             times = [found[f"{kind} {how}"][cut] for how in ("plain", "filtered") for cut in ("p50", "p95")]
@@ -236,10 +236,11 @@ BUILD_NOTE = (
     "The processor's time is compared too, because it does not depend on what else the machine does."
 )
 SEARCH_NOTE = (
-    "Milliseconds for ten hits with their texts, out of vectors of 384 numbers; `words` is BM25, `both` one search of "
-    "each kind, which is what a hybrid search does. `recall@10` is the share of the ten nearest vectors that were "
-    "found. One file is a hundredth of the chunks. Disk is what the files occupy; memory is what opening and searching "
-    "added, the engine's own code included: among few chunks that is most of it."
+    "Milliseconds for ten hits with their texts, out of vectors of 384 numbers; `words` is BM25, `hybrid` all that a "
+    "search does once its query is embedded: fifty candidates of each kind, the score that each lacks, and fusion. "
+    "`recall@10` is the share of the ten nearest vectors that were found. One file is a hundredth of the chunks. Disk "
+    "is what the files occupy; memory is what opening and searching added, the engine's own code included: among few "
+    "chunks that is most of it."
 )
 
 

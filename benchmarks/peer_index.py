@@ -56,7 +56,7 @@ class Engine(Protocol):
 
 
 class Chapterverse:
-    """The embedded store; `words` and `both` are searches of its second, lexical vector."""
+    """The embedded store; `words` searches its second, lexical vector, and `hybrid` is all that a search does."""
 
     def build(self, corpus: Corpus, home: Path) -> None:
         from chapterverse.index.edge import EdgeStore
@@ -88,6 +88,7 @@ class Chapterverse:
         return Point(entry, vector, lexical.document_vector(text, 180.0))
 
     def searches(self, corpus: Corpus, home: Path) -> dict[str, Search]:
+        from chapterverse.answer.retrieve import Retrieval, retrieve
         from chapterverse.index import lexical
         from chapterverse.index.edge import EdgeStore
         from chapterverse.types import Filter
@@ -95,7 +96,9 @@ class Chapterverse:
         loop = asyncio.new_event_loop()
         reader = loop.run_until_complete(EdgeStore(home).reader("bench"))
         queries = corpus.load("queries").tolist()
-        words = [lexical.query_vector(line) for line in corpus.lines("questions")]
+        questions = corpus.lines("questions")
+        words = [lexical.query_vector(line) for line in questions]
+        settings = Retrieval(top_k=TOP, min_score=0.0)
 
         def where(file: int | None) -> Filter | None:
             return None if file is None else Filter(file_ids=(f"book-{file}.md",))
@@ -108,7 +111,20 @@ class Chapterverse:
             hits = loop.run_until_complete(reader.search_lexical(words[query], where(file), TOP))
             return [int(hit.entry.chunk.id) for hit in hits]
 
-        return {"vectors": dense, "words": lexically, "both": lambda q, file: dense(q, file) + lexically(q, file)}
+        def hybrid(query: int, file: int | None) -> list[int]:
+            found, _ = loop.run_until_complete(
+                retrieve(
+                    reader,
+                    questions[query],
+                    vector=queries[query],
+                    terms=words[query],
+                    settings=settings,
+                    where=where(file),
+                )
+            )
+            return [int(one.entry.chunk.id) for one in found]
+
+        return {"vectors": dense, "words": lexically, "hybrid": hybrid}
 
 
 class Chroma:

@@ -58,8 +58,11 @@ class Store(Protocol):
         """The current generation of an index, held until the reader is closed."""
         ...
 
-    async def create(self, record: IndexRecord) -> Writer:
-        """A writer for a whole new index; on commit it takes the place of the one with the same id, if there is one."""
+    async def create(self, record: IndexRecord, *, replace: bool = True) -> Writer:
+        """A writer for a whole new index; on commit it takes the place of the one with the same id, if there is one.
+
+        Without `replace`, an index of that id is an error.
+        """
         ...
 
     async def update(self, index: str) -> Writer:
@@ -95,6 +98,14 @@ class IndexReader(Protocol):
         self, terms: SparseVector, where: Filter | None, limit: int, *, with_vectors: bool = False
     ) -> list[Hit]:
         """The entries that share a term with the query, best first, each with its BM25."""
+        ...
+
+    async def score_dense(self, vector: Sequence[float], chunk_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of each of these chunks, by its id."""
+        ...
+
+    async def score_lexical(self, terms: SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """The BM25 of each of these chunks that shares a term with the query, by its id."""
         ...
 
     async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:

@@ -164,6 +164,17 @@ class StoreConformance:
         assert {hit.entry.chunk.id: hit.score for hit in hits} == pytest.approx(expected, rel=1e-3)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
+    async def test_chunks_are_scored_as_searches_score_them(self, store: Store) -> None:
+        await build(store, *BOOKS)
+        query, terms = vector("a question"), lexical.query_vector("whale ship")
+        some = [chunk("The whale"), chunk("Thank"), "nowhere"]
+        async with await store.reader("shelf") as reader:
+            cosines = {hit.entry.chunk.id: hit.score for hit in await reader.search_dense(query, None, 100)}
+            words = {hit.entry.chunk.id: hit.score for hit in await reader.search_lexical(terms, None, 100)}
+            assert await reader.score_dense(query, some) == pytest.approx({key: cosines[key] for key in some[:2]})
+            assert await reader.score_lexical(terms, some) == pytest.approx({some[0]: words[some[0]]})
+            assert await reader.score_dense(query, []) == await reader.score_lexical(terms, []) == {}
+
     async def test_a_question_without_words_finds_nothing(self, store: Store) -> None:
         await build(store, *BOOKS)
         async with await store.reader("shelf") as reader:
@@ -337,6 +348,18 @@ class StoreConformance:
             await writer.commit(record())
         async with await store.update("shelf") as writer:
             await writer.commit(record())
+
+    async def test_what_shall_not_be_replaced_is_left_as_it_is(self, store: Store) -> None:
+        async with await store.create(record(), replace=False) as writer:
+            with pytest.raises(AstRagIndexError, match="is being written") as refused:
+                await store.create(record(), replace=False)
+            assert refused.value.retryable
+            await writer.put(points(WHALE))
+            await writer.commit(record())
+        with pytest.raises(AstRagIndexError, match="There is an index 'shelf' already") as refused:
+            await store.create(record(), replace=False)
+        assert refused.value.details["reason"] == "exists"
+        assert await texts(store) == {p.entry.chunk.text for p in points(WHALE)}
 
     async def test_a_deleted_index_is_gone_and_can_be_built_again(self, store: Store) -> None:
         await build(store, WHALE)

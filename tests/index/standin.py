@@ -23,7 +23,10 @@ class Refusal(Exception):
 
 
 class StandIn:
-    """`fail_next` holds status codes that the next requests are answered with, one each."""
+    """In strict mode, as Qdrant's cloud is: it filters by no field that has no index.
+
+    `fail_next` holds status codes that the next requests are answered with, one each.
+    """
 
     def __init__(self, folder: Path, api_key: str | None = None, version: str = "1.15.0") -> None:
         self.api_key = api_key
@@ -33,7 +36,8 @@ class StandIn:
         self.created: list[dict[str, Any]] = []
         self._folder = folder
         self._shards: dict[str, qdrant.EdgeShard] = {}
-        self._aliases: dict[str, str] = {}
+        self._indexed: dict[str, dict[str, str]] = {}
+        self.aliases: dict[str, str] = {}
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -99,7 +103,7 @@ class StandIn:
 
     def _route(self, method: str, path: str, body: dict[str, Any]) -> Any:
         if (method, path) == ("GET", "/aliases"):
-            return {"aliases": [{"alias_name": a, "collection_name": c} for a, c in self._aliases.items()]}
+            return {"aliases": [{"alias_name": a, "collection_name": c} for a, c in self.aliases.items()]}
         if (method, path) == ("POST", "/collections/aliases"):
             return self._change_aliases(body["actions"])
         if (method, path) == ("GET", "/collections"):
@@ -109,13 +113,23 @@ class StandIn:
         name, rest = found.group(1), found.group(2) or ""
         if (method, rest) == ("PUT", ""):
             return self._create(name, body)
-        name = self._aliases.get(name, name)
+        name = self.aliases.get(name, name)
         if name not in self._shards:
             raise Refusal(404, f"Not found: Collection `{name}` doesn't exist!")
         if (method, rest) == ("DELETE", ""):
             self._shards.pop(name).close()
             return True
+        if (method, rest) == ("PUT", "/index"):
+            self._indexed[name][body["field_name"]] = body["field_schema"]
+        self._check_filter(name, body.get("filter", {}))
         return getattr(self, CALLS[method, rest])(self._shards[name], body)
+
+    def _check_filter(self, name: str, where: dict[str, Any]) -> None:
+        for condition in (*where.get("must", ()), *where.get("must_not", ())):
+            needed = "integer" if "range" in condition else "keyword"
+            if self._indexed[name].get(condition["key"]) != needed:
+                missing = f'Index required but not found for "{condition["key"]}" of one of the following types: '
+                raise Refusal(400, f"Bad request: {missing}[{needed}]. Help: Create an index for this key or use a")
 
     def _create(self, name: str, body: dict[str, Any]) -> bool:
         if name in self._shards:
@@ -136,16 +150,17 @@ class StandIn:
         folder = self._folder / name
         folder.mkdir()
         self._shards[name] = qdrant.EdgeShard.create(str(folder), config)
+        self._indexed[name] = {}
         self.created.append(body)
         return True
 
     def _change_aliases(self, actions: list[dict[str, Any]]) -> bool:
         for action in actions:
             if "delete_alias" in action:
-                self._aliases.pop(action["delete_alias"]["alias_name"])
+                self.aliases.pop(action["delete_alias"]["alias_name"])
             else:
                 create = action["create_alias"]
-                self._aliases[create["alias_name"]] = create["collection_name"]
+                self.aliases[create["alias_name"]] = create["collection_name"]
         return True
 
     def _index(self, shard: qdrant.EdgeShard, body: dict[str, Any]) -> Any:
@@ -186,6 +201,9 @@ class StandIn:
         found = shard.query(request)
         return {"points": [{**self._point(point), "score": point.score, "version": 0} for point in found]}
 
+    def _retrieve(self, shard: qdrant.EdgeShard, body: dict[str, Any]) -> Any:
+        return [self._point(point) for point in shard.retrieve(body["ids"], body["with_payload"], body["with_vector"])]
+
     def _scroll(self, shard: qdrant.EdgeShard, body: dict[str, Any]) -> Any:
         request = qdrant.ScrollRequest(
             offset=body.get("offset"),
@@ -217,6 +235,7 @@ class StandIn:
 CALLS = {
     ("PUT", "/index"): "_index",
     ("PUT", "/points"): "_upsert",
+    ("POST", "/points"): "_retrieve",
     ("POST", "/points/payload"): "_set_payload",
     ("POST", "/points/payload/delete"): "_delete_payload",
     ("POST", "/points/delete"): "_delete",

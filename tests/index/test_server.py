@@ -21,7 +21,9 @@ from chapterverse.errors import (
     RetrievalError,
     StoreUnreachableError,
 )
-from chapterverse.index.remote import ClusterSettings
+from chapterverse.index.collection import GenerationWriter
+from chapterverse.index.points import all_of, is_any, tagged
+from chapterverse.index.remote import ClusterSettings, RemoteCollection
 from chapterverse.index.server import ServerStore
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
 from tests.index.books import build, points, record, texts
@@ -102,6 +104,11 @@ class TestErrors:
         assert await store.indexes() == []
         await store.close()
         standin.stop()
+
+    async def test_a_refusal_is_told_in_the_servers_words(self, shelf: ServerStore) -> None:
+        collection = RemoteCollection(shelf._server, "chapterverse.shelf")
+        with pytest.raises(RetrievalError, match=r"answered 400 Bad Request \(.*not found for \"colour\" of"):
+            await collection.count(1, all_of(is_any("colour", ["red"])))
 
     async def test_a_server_that_is_too_old(self, root: Path) -> None:
         standin = StandIn(root, version="1.9.7")
@@ -203,6 +210,43 @@ class TestSharing:
             await writer.put(points(WHALE))
             await writer.commit(record())
         assert standin.point_count == len(points(WHALE)) + 2, "chunks, a document and the manifest"
+
+    async def test_of_two_builds_that_begin_at_once_at_most_one_goes_on(self, standin: StandIn) -> None:
+        stores = [ServerStore(standin.url, grace=0.2) for _ in range(2)]
+        begun = await asyncio.gather(
+            *(store.create(record(), replace=False) for store in stores), return_exceptions=True
+        )
+        writers = [one for one in begun if isinstance(one, GenerationWriter)]
+        refusals = [str(one) for one in begun if isinstance(one, AstRagIndexError)]
+        assert len(writers) <= 1
+        assert len(writers) + len(refusals) == 2
+        assert all("is being written by process" in one for one in refusals)
+        for writer in writers:
+            await writer.put(points(WHALE))
+            await writer.commit(record())
+            assert len(await texts(stores[0])) == 4
+        assert len(standin.collections) == len(writers)
+        for store in stores:
+            await store.close()
+
+    async def test_an_index_made_meanwhile_is_not_replaced(self, shelf: ServerStore, standin: StandIn) -> None:
+        other = ServerStore(standin.url, grace=0.0)
+        writer = await other.create(record("new"), replace=False)
+        await writer.put(points(GARDEN))
+        await shelf._change_alias("new", old=None, new=standin.aliases["chapterverse.shelf"])
+        with pytest.raises(AstRagIndexError, match="already"):
+            await writer.commit(record("new"))
+        await writer.abort()
+        assert len(await texts(shelf, "new")) == 4
+        await other.close()
+
+    async def test_a_damaged_index_can_be_deleted(self, shelf: ServerStore) -> None:
+        collection = RemoteCollection(shelf._server, "chapterverse.shelf")
+        await collection.set_payload(all_of(tagged("kind", "manifest")), {"manifest": {}})
+        with pytest.raises(AstRagIndexError, match="is damaged: `chapterverse remove shelf`"):
+            await shelf.record("shelf")
+        await shelf.delete("shelf")
+        assert await shelf.indexes() == []
 
     async def test_builds_leave_one_collection(self, shelf: ServerStore, standin: StandIn) -> None:
         writer = await shelf.create(record())

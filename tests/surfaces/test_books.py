@@ -172,7 +172,7 @@ def test_long_names_are_cut_between_characters(client: httpx2.Client, home: Path
 
 def test_a_service_that_only_answers_takes_no_books(tmp_path: Path) -> None:
     with served(small_library(tmp_path / "home"), ServiceSettings(read_only=True)) as client:
-        assert client.get("/books").json() == {"can_add": False, "shelves": []}
+        assert client.get("/books").json() == {"can_add": False, "shelves": [], "troubles": {}}
         assert client.post("/books", params={"name": "x.txt"}, content=b"x").status_code == 403
 
 

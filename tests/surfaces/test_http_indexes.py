@@ -59,7 +59,7 @@ def test_the_life_of_an_index(service: Service) -> None:
     assert (done["persisted"], done["addedSources"], done["removedSources"]) == (True, 1, 1)
     assert {one["fileId"] for one in client.get("/indexes/books").json()["sources"]} == {"bells.md", "clocks.md"}
 
-    assert client.delete("/indexes/books").json() == {"index": "books", "name": "Books"}
+    assert client.delete("/indexes/books").json() == {"index": "books"}
     assert client.get("/indexes").json() == []
     assert client.delete("/indexes/books").status_code == 404
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from chapterverse.errors import AstRagValidationError
 from chapterverse.protocols import IndexReader
-from chapterverse.types import Entry, Filter, SparseVector
+from chapterverse.types import Entry, Filter, Hit, SparseVector
 
 Mode = Literal["vector", "lexical", "hybrid"]
 Rerank = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
@@ -105,32 +105,26 @@ async def _candidates(
     pool: int,
 ) -> list[Found]:
     """Everything that either search finds; in hybrid mode each candidate has both of its scores, not a guess."""
-    dense = {}
+    by_meaning: list[Hit] = []
     if settings.mode != "lexical":
         assert vector is not None
-        hits = await reader.search_dense(vector, where, pool)
-        dense = {hit.entry.chunk.id: Found(hit.entry, 0.0, vector=hit.score) for hit in hits}
+        by_meaning = await reader.search_dense(vector, where, pool)
     if settings.mode == "vector":
-        return list(dense.values())
-    hits = await reader.search_lexical(terms, where, pool) if terms.indices else []
-    lexical = {hit.entry.chunk.id: hit for hit in hits}
+        return [Found(hit.entry, 0.0, vector=hit.score) for hit in by_meaning]
+    by_words = await reader.search_lexical(terms, where, pool)
     if settings.mode == "lexical":
-        return [Found(hit.entry, 0.0, lexical=hit.score) for hit in hits]
+        return [Found(hit.entry, 0.0, lexical=hit.score) for hit in by_words]
     assert vector is not None
-    found = {key: replace(one, lexical=0.0) for key, one in dense.items()}
-    unmeasured = [key for key in dense if key not in lexical]
-    if unmeasured and terms.indices:
-        for hit in await reader.search_lexical(terms, _only(where, unmeasured), len(unmeasured)):
-            found[hit.entry.chunk.id] = replace(found[hit.entry.chunk.id], lexical=hit.score)
-    missing = [key for key in lexical if key not in dense]
-    if missing:
-        for hit in await reader.search_dense(vector, _only(where, missing), len(missing)):
-            found[hit.entry.chunk.id] = Found(hit.entry, 0.0, vector=hit.score)
-    return [replace(one, lexical=lexical[key].score) if key in lexical else one for key, one in found.items()]
-
-
-def _only(where: Filter | None, chunk_ids: Sequence[str]) -> Filter:
-    return replace(where or Filter(), chunk_ids=tuple(chunk_ids))
+    cosines = {hit.entry.chunk.id: hit.score for hit in by_meaning}
+    words = {hit.entry.chunk.id: hit.score for hit in by_words}
+    entries = {hit.entry.chunk.id: hit.entry for hit in (*by_meaning, *by_words)}
+    cosines |= await reader.score_dense(vector, [key for key in entries if key not in cosines])
+    words |= await reader.score_lexical(terms, [key for key in entries if key not in words])
+    return [
+        Found(entry, 0.0, vector=cosines[key], lexical=words.get(key, 0.0))
+        for key, entry in entries.items()
+        if key in cosines
+    ]
 
 
 def _fuse(found: list[Found], settings: Retrieval) -> list[Found]:

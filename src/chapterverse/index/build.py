@@ -84,13 +84,20 @@ async def build_index(
     files: AsyncIterable[CutFile],
     embed: Embed,
     *,
+    replace_old: bool = True,
     max_chunks: int | None = None,
     progress: Progress | None = None,
 ) -> BuildResult:
-    """Build an index from nothing; one with the same id is replaced when the new one is complete, and not before."""
+    """Build an index from nothing; one with the same id is replaced when the new one is complete, and not before.
+
+    Without `replace_old`, an index of that id is an error.
+    """
     chunk_count = source_count = 0
     warnings: list[Notice] = []
-    async with await store.create(record) as writer, PointWriter(writer, embed, progress=progress) as points:
+    async with (
+        await store.create(record, replace=replace_old) as writer,
+        PointWriter(writer, embed, progress=progress) as points,
+    ):
         async for file in files:
             chunk_count += len(file.chunks)
             source_count += 1

@@ -51,8 +51,16 @@ class Collection(Protocol):
     async def set_payload(self, where: Where, payload: dict[str, int]) -> None: ...
 
     async def query(
-        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
-    ) -> list[RawPoint]: ...
+        self,
+        generation: int,
+        vector: Sequence[float] | SparseVector,
+        where: Where,
+        limit: int,
+        fields: Sequence[str],
+        with_vectors: bool,
+    ) -> list[RawPoint]:
+        """The nearest points, best first; with these fields, or all of them if none is named."""
+        ...
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
@@ -93,8 +101,22 @@ class GenerationReader:
     async def _search(
         self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int, with_vectors: bool
     ) -> list[Hit]:
-        found = await self.collection.query(self.generation, vector, where_of(where), limit, with_vectors)
+        found = await self.collection.query(self.generation, vector, where_of(where), limit, (), with_vectors)
         return [Hit(entry_of(point.payload), point.score, point.dense) for point in found]
+
+    async def score_dense(self, vector: Sequence[float], chunk_ids: Sequence[str]) -> dict[str, float]:
+        _check_dimensions(vector, self.record)
+        return await self._score(vector, chunk_ids)
+
+    async def score_lexical(self, terms: SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
+        return await self._score(terms, chunk_ids) if terms.indices else {}
+
+    async def _score(self, vector: Sequence[float] | SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
+        if not chunk_ids:
+            return {}
+        where = all_of(tagged("chunk", *chunk_ids))
+        found = await self.collection.query(self.generation, vector, where, len(chunk_ids), ["chunk_id"], False)
+        return {point.payload["chunk_id"]: point.score for point in found}
 
     async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
         found = {

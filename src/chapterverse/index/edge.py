@@ -31,7 +31,14 @@ from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.folder import MANIFEST, IndexFolder, abandoned
 from chapterverse.index.forwarded import ForwardedIndexes
-from chapterverse.index.manifest import Manifest, check_index_id, read_manifest, unknown_index, write_manifest
+from chapterverse.index.manifest import (
+    Manifest,
+    check_index_id,
+    existing_index,
+    read_manifest,
+    unknown_index,
+    write_manifest,
+)
 from chapterverse.index.owner import Owner, find_owner
 from chapterverse.index.shard import Shard
 from chapterverse.types import IndexRecord
@@ -94,10 +101,10 @@ class EdgeStore:
             return await elsewhere.reader(index)
         return await self._open(self._reader, index)
 
-    async def create(self, record: IndexRecord) -> GenerationWriter:
+    async def create(self, record: IndexRecord, *, replace: bool = True) -> GenerationWriter:
         if elsewhere := await self._elsewhere(record.id):
-            return await elsewhere.create(record)
-        return await self._open(self._create, record)
+            return await elsewhere.create(record, replace=replace)
+        return await self._open(self._create, record, replace)
 
     async def update(self, index: str) -> GenerationWriter:
         if elsewhere := await self._elsewhere(index):
@@ -180,9 +187,11 @@ class EdgeStore:
             current.shard, current.manifest.record, current.manifest.generation, lambda: self._run(release)
         )
 
-    def _create(self, record: IndexRecord) -> GenerationWriter:
+    def _create(self, record: IndexRecord, replace: bool) -> GenerationWriter:
         self._sweep()
         held = self._hold(record.id)
+        if held.committed and not replace:
+            raise existing_index(record.id)
         self._claim(held)
         name = uuid.uuid4().hex
         try:

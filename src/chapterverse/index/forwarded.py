@@ -42,9 +42,9 @@ class ForwardedIndexes:
         collection = ForwardedCollection(connection)
         return GenerationReader(collection, manifest.record, manifest.generation, connection.end)
 
-    async def create(self, record: IndexRecord) -> GenerationWriter:
+    async def create(self, record: IndexRecord, *, replace: bool = True) -> GenerationWriter:
         check_index_id(record.id)
-        return await self._writer("create", record.id, manifest=_manifest(record))
+        return await self._writer("create", record.id, manifest=_manifest(record), replace=replace)
 
     async def update(self, index: str) -> GenerationWriter:
         return await self._writer("update", index)
@@ -145,7 +145,13 @@ class ForwardedCollection:
         await self._call("set_payload", where=where, payload=payload)
 
     async def query(
-        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+        self,
+        generation: int,
+        vector: Sequence[float] | SparseVector,
+        where: Where,
+        limit: int,
+        fields: Sequence[str],
+        with_vectors: bool,
     ) -> list[RawPoint]:
         found = await self._call(
             "query",
@@ -153,6 +159,7 @@ class ForwardedCollection:
             vector=vector_to_json(vector),
             where=where,
             limit=limit,
+            fields=list(fields),
             with_vectors=with_vectors,
         )
         return [point_from_json(point) for point in found]

@@ -43,6 +43,13 @@ def unknown_index(index: str) -> AstRagIndexError:
     return AstRagIndexError(f"There is no index '{index}'.", details={"reason": "unknown", "index": index})
 
 
+def existing_index(index: str) -> AstRagIndexError:
+    return AstRagIndexError(
+        f"There is an index '{index}' already, and it was left as it is: add to it, or choose another name.",
+        details={"reason": "exists", "index": index},
+    )
+
+
 def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
     """The manifest as it is stored, under the names of the index record's contract."""
     record = manifest.record
@@ -65,11 +72,11 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def manifest_from_json(index: str, data: Mapping[str, Any], folder: Path | None = None) -> Manifest:
+def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
     """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged."""
     version = data.get("schemaVersion")
     if isinstance(version, int) and version != SCHEMA_VERSION:
-        hint = "update Chapterverse" if version > SCHEMA_VERSION else "build it again"
+        hint = "update Chapterverse" if version > SCHEMA_VERSION else "remove it, and build it again"
         raise AstRagIndexError(
             f"The index '{index}' has schema version {version}, and this is the Chapterverse of version "
             f"{SCHEMA_VERSION}: {hint}.",
@@ -92,7 +99,7 @@ def manifest_from_json(index: str, data: Mapping[str, Any], folder: Path | None 
         )
         return Manifest(record, data["collection"], data["generation"])
     except (KeyError, TypeError) as error:
-        raise _damaged(index, error, folder) from error
+        raise _damaged(index, error) from error
 
 
 def read_manifest(index: str, path: Path) -> Manifest:
@@ -102,10 +109,10 @@ def read_manifest(index: str, path: Path) -> Manifest:
     except FileNotFoundError as error:
         raise unknown_index(index) from error
     except ValueError as error:
-        raise _damaged(index, error, path.parent) from error
+        raise _damaged(index, error) from error
     if not isinstance(data, dict):
-        raise _damaged(index, None, path.parent)
-    return manifest_from_json(index, data, path.parent)
+        raise _damaged(index)
+    return manifest_from_json(index, data)
 
 
 def write_manifest(manifest: Manifest, path: Path) -> None:
@@ -136,7 +143,6 @@ def sync_directory(path: Path) -> None:
             os.close(descriptor)
 
 
-def _damaged(index: str, cause: Exception | None, folder: Path | None) -> AstRagIndexError:
-    what = f"the folder {folder}" if folder else "it"
-    message = f"The manifest of the index '{index}' is damaged: delete {what} and build the index again."
+def _damaged(index: str, cause: Exception | None = None) -> AstRagIndexError:
+    message = f"The manifest of the index '{index}' is damaged: `chapterverse remove {index}`, and build it again."
     return AstRagIndexError(message, details={"reason": "corrupt"}, cause=cause)

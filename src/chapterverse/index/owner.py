@@ -57,7 +57,7 @@ class Servable(Protocol):
 
     async def reader(self, index: str) -> GenerationReader: ...
 
-    async def create(self, record: IndexRecord) -> GenerationWriter: ...
+    async def create(self, record: IndexRecord, *, replace: bool = True) -> GenerationWriter: ...
 
     async def update(self, index: str) -> GenerationWriter: ...
 
@@ -162,7 +162,7 @@ class _Session:
                 reader = self._open = await self._store.reader(request["index"])
                 return _opened(reader.record, reader.generation)
             case "create":
-                writer = self._open = await self._store.create(_record(request))
+                writer = self._open = await self._store.create(_record(request), replace=request["replace"])
                 return _opened(writer.record, writer.base)
             case "update":
                 writer = self._open = await self._store.update(request["index"])
@@ -183,7 +183,8 @@ async def _of_collection(collection: Collection, request: Message) -> Any:
     match request["do"]:
         case "query":
             vector = vector_from_json(request["vector"])
-            found = await collection.query(generation, vector, where, request["limit"], request["with_vectors"])
+            wanted = [request[name] for name in ("limit", "fields", "with_vectors")]
+            found = await collection.query(generation, vector, where, *wanted)
             return [point_to_json(point) for point in found]
         case "scroll":
             page = [request[name] for name in ("limit", "offset", "fields", "with_vectors")]

@@ -23,6 +23,7 @@ from chapterverse.index.points import (
     DENSE,
     PAYLOAD_INDEXES,
     TERMS,
+    Payload,
     RawPoint,
     Where,
     both,
@@ -35,6 +36,8 @@ T = TypeVar("T")
 
 _BATCH = 64
 _SCHEMAS = {"keyword": models.PayloadSchemaType.KEYWORD, "integer": models.PayloadSchemaType.INTEGER}
+# A server in strict mode, as Qdrant's own cloud is, filters by nothing that has no index.
+_INDEXES = {**PAYLOAD_INDEXES, "ordinal": "integer", "lease_token": "keyword", "lease_until": "integer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,10 @@ class RemoteCollection:
                 write_consistency_factor=cluster.write_consistency_factor,
             )
         )
-        for field, schema in PAYLOAD_INDEXES.items():
+
+    async def make_filterable(self) -> None:
+        """Index every field that a filter can name."""
+        for field, schema in _INDEXES.items():
             await self._index(field, _SCHEMAS[schema])
 
     async def _index(self, field: str, schema: models.PayloadSchemaType) -> None:
@@ -133,7 +139,13 @@ class RemoteCollection:
         await self.server.call(lambda: self.server.client.delete(self.name, selector))
 
     async def query(
-        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+        self,
+        generation: int,
+        vector: Sequence[float] | SparseVector,
+        where: Where,
+        limit: int,
+        fields: Sequence[str],
+        with_vectors: bool,
     ) -> list[RawPoint]:
         found = await self.server.call(
             lambda: self.server.client.query_points(
@@ -142,6 +154,7 @@ class RemoteCollection:
                 using=TERMS if isinstance(vector, SparseVector) else DENSE,
                 query_filter=_client_filter(both(where, visible_in(generation))),
                 limit=limit,
+                with_payload=list(fields) or True,
                 with_vectors=[DENSE] if with_vectors else False,
             )
         )
@@ -161,6 +174,11 @@ class RemoteCollection:
             )
         )
         return [_from_client(point) for point in found], None if following is None else str(following)
+
+    async def payload(self, point: str) -> Payload | None:
+        """The payload of one point, if it is there."""
+        found = await self.server.call(lambda: self.server.client.retrieve(self.name, [point]))
+        return found[0].payload if found else None
 
     async def count(self, generation: int, where: Where) -> int:
         counted = await self.server.call(
@@ -231,8 +249,16 @@ def _typed(error: Exception, url: str) -> AstRagError:
     if error.status_code == 404:
         message = f"The Qdrant server at {url} does not have this index (any more)."
         return AstRagIndexError(message, details={"reason": "unknown"}, cause=error)
-    message = f"The Qdrant server at {url} answered {error.status_code} {error.reason_phrase}."
+    message = f"The Qdrant server at {url} answered {error.status_code} {error.reason_phrase}{_in_its_words(error)}."
     return UnexpectedStoreResponse(message, error)
+
+
+def _in_its_words(error: UnexpectedResponse) -> str:
+    """What the server says about its answer, if it does."""
+    try:
+        return f" ({error.structured()['status']['error']})"
+    except (ValueError, TypeError, KeyError):
+        return ""
 
 
 def _why(error: Exception) -> str:

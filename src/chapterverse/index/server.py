@@ -24,6 +24,7 @@ from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.manifest import (
     Manifest,
     check_index_id,
+    existing_index,
     manifest_from_json,
     manifest_to_json,
     unknown_index,
@@ -46,6 +47,7 @@ from chapterverse.types import IndexRecord
 
 OLDEST_SERVER = (1, 10)
 _MANIFEST = all_of(tagged("kind", "manifest"))
+_MANIFEST_ID = point_id("manifest")
 _LEASE_KEYS = ("lease_token", "lease_until", "lease_holder")
 
 
@@ -82,27 +84,37 @@ class ServerStore:
         collection = RemoteCollection(self._server, manifest.collection)
         return GenerationReader(collection, manifest.record, manifest.generation, _nothing)
 
-    async def create(self, record: IndexRecord) -> GenerationWriter:
+    async def create(self, record: IndexRecord, *, replace: bool = True) -> GenerationWriter:
         check_index_id(record.id)
-        await self._sweep(record.id)
         collection = RemoteCollection(self._server, f"{self._alias(record.id)}.{uuid.uuid4().hex}")
+        await self._check_alone(record.id, collection.name)
         await collection.create(record.embedding.dimensions, self._cluster)
-        await collection.upsert([_manifest_point(Manifest(record, collection.name, 0))])
-        lease = await Lease.take(collection, record.id, self._lease)
+        lease = await Lease.found(collection, Manifest(record, collection.name, 0), self._lease)
+
+        async def discard() -> None:
+            if collection.name in (await self._aliases()).values():
+                await lease.release()
+            else:
+                lease.let_run_out()
+                await collection.drop()
+
+        try:
+            await collection.make_filterable()
+            # Again, now that others can see this one: of two that begin at the same moment, both may give way.
+            await self._check_alone(record.id, collection.name)
+            await self._replaceable(record.id, replace)
+        except BaseException:
+            await discard()
+            raise
 
         async def publish(final: IndexRecord) -> None:
             await lease.replace_manifest(Manifest(final, collection.name, 1))
-            old = (await self._aliases()).get(self._alias(final.id))
+            old = await self._replaceable(final.id, replace)
             await self._change_alias(final.id, old=old, new=collection.name)
             await lease.release()
             if old:
                 await asyncio.sleep(self._grace)
                 await RemoteCollection(self._server, old).drop()
-
-        async def discard() -> None:
-            await lease.release()
-            if collection.name not in (await self._aliases()).values():
-                await collection.drop()
 
         return GenerationWriter(collection, record, 0, publish=publish, discard=discard)
 
@@ -131,9 +143,12 @@ class ServerStore:
         return GenerationWriter(collection, base.record, base.generation, publish=publish, discard=discard)
 
     async def delete(self, index: str) -> None:
-        manifest = await self._current(index)
-        await self._change_alias(index, old=manifest.collection, new=None)
-        await RemoteCollection(self._server, manifest.collection).drop()
+        check_index_id(index)
+        old = (await self._aliases()).get(self._alias(index))
+        if old is None:
+            raise unknown_index(index)
+        await self._change_alias(index, old=old, new=None)
+        await RemoteCollection(self._server, old).drop()
 
     async def share(self) -> None:
         """A server takes any number of processes: there is nothing to do."""
@@ -167,16 +182,27 @@ class ServerStore:
             operations.append(models.CreateAliasOperation(create_alias=creation))
         await self._server.call(lambda: self._server.client.update_collection_aliases(operations))
 
-    async def _sweep(self, index: str) -> None:
-        """Drop what builds of this index that crashed have left: no alias, and no writer that renews its lease."""
-        current = set((await self._aliases()).values())
+    async def _replaceable(self, index: str, replace: bool) -> str | None:
+        """The collection that a build shall replace, if there is one; an error if it shall not."""
+        old = (await self._aliases()).get(self._alias(index))
+        if old and not replace:
+            raise existing_index(index)
+        return old
+
+    async def _check_alone(self, index: str, own: str) -> None:
+        """Refuse to build beside another build; what one that crashed has left, with its lease run out, is dropped."""
+        current = {own, *(await self._aliases()).values()}
         found = await self._server.call(self._server.client.get_collections)
         for name in (described.name for described in found.collections):
             if name.startswith(f"{self._alias(index)}.") and name not in current:
                 collection = RemoteCollection(self._server, name)
                 payload = await _manifest_payload(collection)
-                if payload is None or payload.get("lease_until", 0) < time.time():
-                    await collection.drop()
+                if payload is None:  # it was made this instant, or whoever made it died at once
+                    await asyncio.sleep(self._grace)
+                    payload = await _manifest_payload(collection) or {}
+                if payload.get("lease_until", 0) >= time.time():
+                    raise _being_written(index, payload)
+                await collection.drop()
 
     async def version(self) -> str:
         """The server's version; raises if that is too old, or if the server cannot be asked."""
@@ -209,15 +235,21 @@ class Lease:
     @classmethod
     async def take(cls, collection: RemoteCollection, index: str, seconds: int) -> Lease:
         """Take the lease unless somebody has it; raises `AstRagIndexError` that says who."""
-        now, token = int(time.time()), uuid.uuid4().hex
-        free: Where = {**_MANIFEST, "must_not": [is_within("lease_until", gte=now)]}
-        holder = f"process {os.getpid()} on {socket.gethostname()}"
-        await collection.set_payload(free, {"lease_token": token, "lease_until": now + seconds, "lease_holder": holder})
+        free: Where = {**_MANIFEST, "must_not": [is_within("lease_until", gte=int(time.time()))]}
+        claim = _lease_claim(seconds)
+        await collection.set_payload(free, claim)
         payload = await _manifest_payload(collection) or {}
-        if payload.get("lease_token") != token:
-            message = f"The index '{index}' is being written by {payload.get('lease_holder', 'another process')}."
-            raise AstRagIndexError(message, details={"reason": "locked"}, retryable=True)
-        return cls(collection, index, seconds, token)
+        if payload.get("lease_token") != claim["lease_token"]:
+            raise _being_written(index, payload)
+        return cls(collection, index, seconds, claim["lease_token"])
+
+    @classmethod
+    async def found(cls, collection: RemoteCollection, manifest: Manifest, seconds: int) -> Lease:
+        """Store the manifest of a collection that has none yet, and take the lease with the same write."""
+        claim = _lease_claim(seconds)
+        payload: Payload = {"tags": ["kind:manifest"], "manifest": manifest_to_json(manifest), **claim}
+        await collection.upsert([RawPoint(id=_MANIFEST_ID, payload=payload)])
+        return cls(collection, manifest.record.id, seconds, claim["lease_token"])
 
     @property
     def _mine(self) -> Where:
@@ -231,7 +263,7 @@ class Lease:
             payload = {}
         if payload.get("lease_token") == self._token:
             return True
-        self._renewal.cancel()
+        self.let_run_out()
         return False
 
     async def replace_manifest(self, manifest: Manifest) -> None:
@@ -243,8 +275,11 @@ class Lease:
             message = f"Another writer has taken over the index '{self._index}': nothing was changed."
             raise AstRagIndexError(message, details={"reason": "locked"}, retryable=True)
 
-    async def release(self) -> None:
+    def let_run_out(self) -> None:
         self._renewal.cancel()
+
+    async def release(self) -> None:
+        self.let_run_out()
         await self._collection.delete_payload(self._mine, _LEASE_KEYS)
 
     async def _renew(self) -> None:
@@ -255,14 +290,18 @@ class Lease:
                 await self._collection.set_payload(self._mine, {"lease_until": int(time.time()) + self._seconds})
 
 
-def _manifest_point(manifest: Manifest) -> RawPoint:
-    payload: Payload = {"tags": ["kind:manifest"], "manifest": manifest_to_json(manifest)}
-    return RawPoint(id=point_id("manifest"), payload=payload)
+def _being_written(index: str, payload: Payload) -> AstRagIndexError:
+    message = f"The index '{index}' is being written by {payload.get('lease_holder', 'another process')}."
+    return AstRagIndexError(message, details={"reason": "locked"}, retryable=True)
+
+
+def _lease_claim(seconds: int) -> Payload:
+    holder = f"process {os.getpid()} on {socket.gethostname()}"
+    return {"lease_token": uuid.uuid4().hex, "lease_until": int(time.time()) + seconds, "lease_holder": holder}
 
 
 async def _manifest_payload(collection: RemoteCollection) -> Payload | None:
-    found, _ = await collection.scroll(0, _MANIFEST, 1, None, (), False)
-    return found[0].payload if found else None
+    return await collection.payload(_MANIFEST_ID)
 
 
 async def _read_manifest(collection: RemoteCollection, index: str) -> Manifest:

@@ -71,6 +71,8 @@ class Shard:
             },
             sparse_vectors={TERMS: qdrant.EdgeSparseVectorParams(modifier=qdrant.Modifier.Idf)},
             optimizers=qdrant.EdgeOptimizersConfig(indexing_threshold=_NEVER_KB),
+            # Or the first search that finds a passage would wait for the disk, fifty times over.
+            payload_memory=qdrant.Memory.Cached,
         )
         with _engine_errors():
             engine = qdrant.EdgeShard.create(str(path), config)
@@ -85,7 +87,7 @@ class Shard:
                 engine = qdrant.EdgeShard.load(str(path))
         except RetrievalError as error:
             raise AstRagIndexError(
-                f"The index '{index}' is damaged: delete it and build it again.",
+                f"The index '{index}' is damaged: `chapterverse remove {index}`, and build it again.",
                 details={"reason": "corrupt"},
                 cause=error.cause,
             ) from error
@@ -100,9 +102,15 @@ class Shard:
         await self._run(self._update, operation)
 
     async def query(
-        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+        self,
+        generation: int,
+        vector: Sequence[float] | SparseVector,
+        where: Where,
+        limit: int,
+        fields: Sequence[str],
+        with_vectors: bool,
     ) -> list[RawPoint]:
-        return await self._run(self._query, generation, vector, where, limit, with_vectors)
+        return await self._run(self._query, generation, vector, where, limit, fields, with_vectors)
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
@@ -169,7 +177,13 @@ class Shard:
                 self._counts_dead = True
 
     def _query(
-        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int, with_vectors: bool
+        self,
+        generation: int,
+        vector: Sequence[float] | SparseVector,
+        where: Where,
+        limit: int,
+        fields: Sequence[str],
+        with_vectors: bool,
     ) -> list[RawPoint]:
         with self._lock, _engine_errors():
             is_lexical = isinstance(vector, SparseVector)
@@ -178,7 +192,7 @@ class Shard:
                 query=qdrant.Query.Nearest(_to_engine_vector(vector), using=TERMS if is_lexical else DENSE),
                 filter=engine_filter(self._visible(generation, where)),
                 params=self._term_statistics(generation) if is_lexical else None,
-                with_payload=True,
+                with_payload=list(fields) or True,
                 with_vector=[DENSE] if with_vectors else False,
             )
             return [_from_engine(point, point.score) for point in self._engine.query(request)]

@@ -18,7 +18,7 @@ from chapterverse.errors import AstRagError, RetrievalError
 from chapterverse.index.points import RawPoint
 from chapterverse.types import SparseVector
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Processes understand each other if they have the same."""
 
 Message = dict[str, Any]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from chapterverse.errors import AstRagIndexError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
@@ -143,6 +144,10 @@ class Library:
         """A whole document, as the index holds it."""
         return self._loop.run(self._library.document(file_id, index))
 
+    def find(self, index: str | None = None) -> str:
+        """The id of the index that is meant; see `AsyncLibrary.find`."""
+        return self._loop.run(self._library.find(index))
+
     def record(self, index: str | None = None) -> IndexRecord:
         """The record of the index that is meant; see `AsyncLibrary.record`."""
         return self._loop.run(self._library.record(index))
@@ -152,8 +157,12 @@ class Library:
         return self._loop.run(self._library.vectors(chunk_ids, index))
 
     def indexes(self) -> list[IndexRecord]:
-        """Every index, by id."""
+        """Every index whose record can be read, by id."""
         return self._loop.run(self._library.indexes())
+
+    def survey(self) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+        """What every index holds, and what is wrong with those that cannot be opened; see `AsyncLibrary.survey`."""
+        return self._loop.run(self._library.survey())
 
     def inspect(self, index: str | None = None) -> Inspection:
         """What an index holds."""
@@ -163,8 +172,8 @@ class Library:
         """Store with an index from where an answer counts as present."""
         return self._loop.run(self._library.calibrate(calibration, index))
 
-    def remove(self, index: str) -> IndexRecord:
-        """Delete an index."""
+    def remove(self, index: str) -> str:
+        """Delete an index, a damaged one too; its id."""
         return self._loop.run(self._library.remove(index))
 
     def export_index(self, path: Path, index: str | None = None) -> IndexRecord:

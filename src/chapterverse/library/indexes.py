@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -89,7 +89,7 @@ class Indexes:
         if key in await self.store.indexes():
             return await self._extend(key, source, embedding, chunking, ingestion)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
-        return await self.build(key, name, [source], target, chunking or Chunking(), ingestion)
+        return await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
 
     async def build(
         self,
@@ -100,8 +100,10 @@ class Indexes:
         chunking: Chunking,
         ingestion: Ingestion = Ingestion(),
         retrieval: Mapping[str, Any] | None = None,
+        *,
+        replace_old: bool = True,
     ) -> BuildResult:
-        """Build an index from its sources; one of the same id is replaced when the new one is complete.
+        """Build an index from its sources; one of the same id is replaced when the new one is complete, or an error.
 
         `retrieval` is how it is searched unless a request says otherwise; None leaves it to the embedding model.
         """
@@ -125,7 +127,13 @@ class Indexes:
         ):
             files = await self._confirmed(taken, target, ingestion)
             result = await build_index(
-                self.store, record, files, embed, max_chunks=ingestion.max_chunks, progress=ingestion.on_chunks
+                self.store,
+                record,
+                files,
+                embed,
+                replace_old=replace_old,
+                max_chunks=ingestion.max_chunks,
+                progress=ingestion.on_chunks,
             )
         record = await self._profiled(result.record, target)
         return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
@@ -215,8 +223,8 @@ class Indexes:
         record = await self._profiled(result.record, target) if result.persisted else result.record
         return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
 
-    async def record(self, index: str | None = None) -> IndexRecord:
-        """The record of the index that is meant: the one named, the configured one, or the only one there is."""
+    async def find(self, index: str | None = None) -> str:
+        """The id of the index that is meant: the one named, the configured one, or the only one there is."""
         there = await self.store.indexes()
         wanted = index or self.settings.index
         if wanted:
@@ -225,17 +233,35 @@ class Indexes:
                 raise AstRagIndexError(
                     f"There is no index {wanted!r}. {_listing(there)}", details={"reason": "unknown", "index": wanted}
                 )
-            return await self.store.record(key)
+            return key
         if len(there) != 1:
             hint = " Say --index NAME, or set CHAPTERVERSE_INDEX." if there else ""
             raise AstRagIndexError(
                 f"Which index? {_listing(there)}{hint}", details={"reason": "unknown", "indexes": list(there)}
             )
-        return await self.store.record(there[0])
+        return there[0]
+
+    async def record(self, index: str | None = None) -> IndexRecord:
+        """The record of the index that is meant; see `find`."""
+        return await self.store.record(await self.find(index))
 
     async def indexes(self) -> list[IndexRecord]:
-        """Every index, by id."""
-        return [await self.store.record(key) for key in await self.store.indexes()]
+        """Every index, by id, but for those whose record cannot be read; `survey` says why."""
+        records = []
+        for key in await self.store.indexes():
+            with suppress(AstRagIndexError):
+                records.append(await self.store.record(key))
+        return records
+
+    async def survey(self) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+        """What every index holds, and what is wrong, by their ids, with those that cannot be opened."""
+        inspections, troubles = [], {}
+        for key in await self.store.indexes():
+            try:
+                inspections.append(await self.inspect(key))
+            except AstRagIndexError as error:
+                troubles[key] = error
+        return inspections, troubles
 
     async def inspect(self, index: str | None = None) -> Inspection:
         """What an index holds."""
@@ -250,11 +276,11 @@ class Indexes:
             await writer.commit(record)
         return record
 
-    async def remove(self, index: str) -> IndexRecord:
-        """Delete an index."""
-        record = await self.record(index)
-        await self.store.delete(record.id)
-        return record
+    async def remove(self, index: str) -> str:
+        """Delete an index, a damaged one too; its id."""
+        key = await self.find(index)
+        await self.store.delete(key)
+        return key
 
     async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
         """Write an index to one file."""

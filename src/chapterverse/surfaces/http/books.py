@@ -25,7 +25,7 @@ _CHAPTER = 3_000
 @router.get("")
 async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
     """Every index with the books in it, and whether books may be added."""
-    shelves = [await library.inspect(record.id) for record in await library.indexes()]
+    shelves, troubles = await library.survey()
     return {
         "can_add": not service.read_only,
         "shelves": [
@@ -36,6 +36,7 @@ async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
             }
             for shelf in shelves
         ],
+        "troubles": {index: error.message for index, error in troubles.items()},
     }
 
 

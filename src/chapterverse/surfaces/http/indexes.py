@@ -71,8 +71,7 @@ async def inspect(index: str, library: TheLibrary, configuration: TheConfigurati
 @router.delete("/{index}", dependencies=[WRITING])
 async def delete(index: str, library: TheLibrary) -> Body:
     """Delete an index."""
-    record = await library.remove(index)
-    return {"index": record.id, "name": record.name}
+    return {"index": await library.remove(index)}
 
 
 async def _done(request: Request, work: Callable[[Report], Coroutine[Any, Any, Body]], status: int) -> Response:

@@ -17,7 +17,8 @@ class Books:
         """The index that is named, or all of them, with the books in each."""
         if index is not None:
             return [await self._library.inspect(index)]
-        return [await self._library.inspect(record.id) for record in await self._library.indexes()]
+        shelves, _ = await self._library.survey()
+        return shelves
 
     async def find(self, index: str | None, file: str | None) -> tuple[IndexRecord, SourceRecord]:
         """The book that is meant; without a name, the only one of its index."""
