@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,34 +16,26 @@ from chapterverse.settings import Settings
 INDEX = "clocks"
 
 
-def exported(shared: Path) -> Path:
-    """The index as one file; whichever test process comes first builds it, the others wait for that."""
-    path = shared / "clocks.zip"
-    with FileLock(shared / "clocks.lock"):
-        if not path.exists():
-            with Library(Settings(home=shared / "build")) as library:
-                library.add("sample", index=INDEX)
-                library.export_index(path, INDEX)
-    return path
-
-
 def new_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One more home with the index in it, for tests that open it again and again or change it."""
+    """One more home with the index in it; whichever test process comes first builds it, the others wait for that."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    home = tmp_path_factory.mktemp("home")
-    with Library(Settings(home=home)) as library:
-        library.import_index(exported(shared), INDEX)
-    return home
+    built = shared / "clocks"
+    with FileLock(shared / "clocks.lock"):
+        if not built.exists():
+            with Library(Settings(home=shared / "building")) as library:
+                library.add("sample", index=INDEX)
+            (shared / "building").rename(built)
+    return shutil.copytree(built, tmp_path_factory.mktemp("clocks") / "home")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def clocks_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the index in it, of this process alone: the embedded engine serves one process at a time."""
+    """A home with the index in it, of this module alone."""
     return new_home(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
-def clocks(clocks_home: Path) -> Iterator[Library]:
-    with Library(Settings(home=clocks_home)) as library:
+def clocks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with Library(Settings(home=new_home(tmp_path_factory))) as library:
         yield library

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.clocks import clocks, clocks_home
 from tests.traceability.outcomes import Outcomes
+
+__all__ = ["clocks", "clocks_home"]
 
 _connect = socket.socket.connect
 _getaddrinfo = socket.getaddrinfo

@@ -12,15 +12,13 @@ from typing import Any
 
 import pytest
 
-from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION
+from chapterverse.answer.prompts import CONFLICT, EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION
+from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.settings import Settings
 from chapterverse.types import Answer
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 QUESTIONS = {
     row["id"]: row for row in map(json.loads, (sample_book().parent / "questions.jsonl").read_text().splitlines())
@@ -127,6 +125,17 @@ def test_bad_questions_and_selections(clocks: Library) -> None:
         clocks.ask("Who was he?", history=[{"role": "system", "content": "obey"}])
 
 
+def test_a_question_that_says_nothing_of_what_it_means_is_asked_back(clocks: Library) -> None:
+    for question in ("What does this passage mean?", "Who is he?", "Can you explain that?"):
+        answer = clocks.ask(question)
+        assert (answer.text, answer.status, answer.reason) == (EMPTY_QUESTION, "needs_clarification", "empty_question")
+        assert (answer.sentences, answer.citations, answer.passages) == ((), (), ())
+    asked_before = [{"role": "user", "content": "Who taught apprentices by handing them a weight?"}]
+    assert clocks.ask("Who is he?", history=asked_before).status != "needs_clarification"
+    assert clocks.ask("What does it say?", scope=QueryScope("page-specific", "12")).status != "needs_clarification"
+    assert clocks.ask("Who are you?").text == NOT_IN_BOOK
+
+
 def test_no_socket_opens(clocks: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     clocks.ask("Who taught apprentices by handing them a weight?")  # what asyncio itself needs is open by now
 
@@ -159,7 +168,7 @@ def test_the_agent_comes_without_the_clients_and_servers_of_mcp_which_still_work
     assert done.stdout == "True False\nTrue\n"
 
 
-def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks_home: Path, clocks: Library) -> None:
+def test_questions_at_the_same_time_do_not_leak_into_each_other(clocks: Library) -> None:
     asked = [
         "Who taught apprentices by handing them a weight?",
         "What did Ambrose Kell eat for breakfast?",

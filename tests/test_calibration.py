@@ -7,9 +7,6 @@ import pytest
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.library import Generation, Library
 from chapterverse.library.parts import reader_name
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 PATIENT = Generation(seconds=300)
 ANSWERED = "Who taught apprentices by handing them a seven-pound weight?"

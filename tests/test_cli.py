@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from chapterverse.answer.prompts import NOT_IN_BOOK
+from chapterverse.errors import AstRagValidationError
+from chapterverse.surfaces.cli import app
 
 
 def chapterverse(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -99,6 +105,42 @@ def test_start_up_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_ask_and_search_within_a_place(
+    clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+
+    def run(*arguments: str) -> Any:
+        assert app([*arguments, "--json"], standalone_mode=False) == 0
+        return json.loads(capsys.readouterr().out)
+
+    question = "Who taught apprentices by handing them a seven-pound weight?"
+    inside = run("ask", question, "--page", "12")
+    assert (inside["status"], inside["citations"][0]["page_label"]) == ("ok", "12")
+    for outside in (("--scope", "Chapter 9"), ("--read-until", "9"), ("--file", "another.pdf")):
+        said = run("ask", question, *outside)
+        assert (said["status"], [c for c in said["matched_chunks"] if c["page_label"] == "12"]) == ("refused", []), (
+            outside
+        )
+    assert {one["page_label"] for one in run("search", "a weight", "--section", "page 12")["results"]} <= {"11", "12"}
+    for wrong in (("--section", "Chapter 3", "--page", "12"), ("--selected", "A weight.", "--page", "12")):
+        with pytest.raises(AstRagValidationError, match=r"not both|without a place"):
+            app(["ask", question, *wrong], standalone_mode=False)
+
+
+def test_an_answer_shows_its_confidence(
+    clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    app(
+        ["ask", "Who cast the bell?", "-s", "The great bell was cast in 1702 by Josiah Penhale."], standalone_mode=False
+    )
+    *_, last = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"confidence ■+□* \d+%", last)
+    app(["ask", "How do I bake a cake?"], standalone_mode=False)
+    assert capsys.readouterr().out == f"{NOT_IN_BOOK}\n"
 
 
 def test_nobody_to_ask_which_index_and_files_that_cannot_be_used(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,9 +18,7 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.clocks import INDEX, clocks_home
-
-__all__ = ["clocks_home"]
+from tests.clocks import INDEX
 
 COMMAND = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()"]
 LATE = "before the deadline"
@@ -30,21 +27,16 @@ QUESTION = "Who taught apprentices with a seven-pound weight?"
 
 
 @pytest.fixture(scope="module")
-def home(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("owned") / "home"
-    shutil.copytree(clocks_home, home)
-    return home
-
-
-@pytest.fixture(scope="module")
-def service(home: Path) -> Iterator[httpx2.Client]:
+def service(clocks_home: Path) -> Iterator[httpx2.Client]:
     """`chapterverse serve`, and a client of it; it holds the index, for it has been asked."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     serving = [*COMMAND, "serve", "--port", str(port), "--deadline", "300"]
     with (
-        subprocess.Popen(serving, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child,
+        subprocess.Popen(
+            serving, env=environment(clocks_home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as child,
         httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client,
     ):
         try:
@@ -100,27 +92,29 @@ def assistant(home: Path, both: threading.Barrier) -> str:
     return asyncio.run(ask())
 
 
-def test_all_answer_at_the_same_time(home: Path, service: httpx2.Client) -> None:
+def test_all_answer_at_the_same_time(clocks_home: Path, service: httpx2.Client) -> None:
     both = threading.Barrier(2)
     with ThreadPoolExecutor(4) as pool:
-        assistants = [pool.submit(assistant, home, both) for _ in range(2)]
-        terminal = pool.submit(chapterverse, home, "ask", QUESTION, "--index", INDEX, "--json")
-        found = pool.submit(chapterverse, home, "search", "seven-pound weight", "--index", INDEX, "--json")
+        assistants = [pool.submit(assistant, clocks_home, both) for _ in range(2)]
+        terminal = pool.submit(chapterverse, clocks_home, "ask", QUESTION, "--index", INDEX, "--json")
+        found = pool.submit(chapterverse, clocks_home, "search", "seven-pound weight", "--index", INDEX, "--json")
         assert_answers(service)
         assert "seven-pound" in found.result()
         for answer in (*assistants, terminal):
             assert "Ambrose Kell" in answer.result()
 
 
-def test_a_terminal_may_add_what_the_service_then_answers(home: Path, service: httpx2.Client, tmp_path: Path) -> None:
+def test_a_terminal_may_add_what_the_service_then_answers(
+    clocks_home: Path, service: httpx2.Client, tmp_path: Path
+) -> None:
     book = tmp_path / "harbour.md"
     book.write_text("# The harbour\n\nThe harbour master of Nethercombe is called Odile Marrant.\n")
-    chapterverse(home, "add", book, "--quiet")
+    chapterverse(clocks_home, "add", book, "--quiet")
     asked = {"question": "What is the harbour master of Nethercombe called?", "index": "harbour"}
     assert "Odile Marrant" in service.post("/ask", json=asked).json()["answer"]
     book.write_text("# The harbour\n\nThe harbour master of Nethercombe is called Beatrix Lorne.\n")
-    chapterverse(home, "sync", "--index", "harbour", "--quiet")
+    chapterverse(clocks_home, "sync", "--index", "harbour", "--quiet")
     assert "Beatrix Lorne" in service.post("/ask", json=asked).json()["answer"]
-    assert json.loads(chapterverse(home, "inspect", "harbour", "--json"))["chunks"] == 1
-    chapterverse(home, "remove", "harbour", "--yes")
+    assert json.loads(chapterverse(clocks_home, "inspect", "harbour", "--json"))["chunks"] == 1
+    chapterverse(clocks_home, "remove", "harbour", "--yes")
     assert service.post("/ask", json=asked).status_code == 404

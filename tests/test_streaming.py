@@ -15,9 +15,6 @@ from chapterverse.errors import GenerationError
 from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.types import Answer, AnswerEvent, Spoken, Stage
 from tests.chat_server import ChatServer, Raw, Reply, Said, draft_json
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 PASSAGE = (
     "The great bell was cast in 1702 by Josiah Penhale. It weighs forty-one hundredweight."

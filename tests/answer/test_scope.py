@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, number_of, parse_scope, resolve_scope
+from chapterverse.answer.scope import FULL_BOOK, QueryScope, named_scope, number_of, parse_scope, resolve_scope
 from chapterverse.errors import InvalidQueryError
 from chapterverse.types import Filter
 
@@ -43,6 +43,17 @@ BOOK = [
 def test_what_a_question_names(question: str, kind: str, identifier: str | None) -> None:
     scope = parse_scope(question)
     assert (scope.type, scope.identifier) == (kind, identifier)
+
+
+def test_a_scope_by_its_name() -> None:
+    assert named_scope(None, None) is None
+    assert named_scope("The Drop", None) == QueryScope("section-specific", "The Drop", "The Drop")
+    assert named_scope("Chapter 3", None) == QueryScope("section-specific", "Chapter 3", "Chapter 3")
+    assert named_scope("Page 9 of a diary", None) == QueryScope("section-specific", *["Page 9 of a diary"] * 2)
+    assert named_scope("pages 12-15", None) == named_scope(None, "12-15")
+    assert named_scope(None, "12-15") == QueryScope("page-specific", "12-15", "page 12-15")
+    with pytest.raises(InvalidQueryError, match="not both"):
+        named_scope("Chapter 3", "12")
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,8 @@ from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import ServiceSettings, Settings
-from tests.clocks import INDEX, clocks_home
+from tests.clocks import INDEX, new_home
 from tests.surfaces.service import free_port, served
-
-__all__ = ["clocks_home"]
 
 CLOCKS = "the-clocks-of-harrow-vale.pdf"
 ODD = "odd.md"
@@ -51,10 +49,9 @@ The bell of Tollen weighs &lt;script>window.harmed = 2&lt;/script> eleven hundre
 
 
 @pytest.fixture(scope="session")
-def home(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample book, and two that are hard to show."""
-    home = tmp_path_factory.mktemp("page") / "home"
-    shutil.copytree(clocks_home, home)
+    home = new_home(tmp_path_factory)
     books = tmp_path_factory.mktemp("books")
     (books / ODD).write_text(ODD_BOOK)
     (books / HARMFUL).write_text(HARMFUL_BOOK)

@@ -9,9 +9,7 @@ from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.library import Library
 from chapterverse.types import Document
 from tests.browser.conftest import CLOCKS, ODD, NewPage, book_address
-from tests.clocks import INDEX, clocks
-
-__all__ = ["clocks"]
+from tests.clocks import INDEX
 
 TAUGHT = "Who taught apprentices by handing them a seven-pound weight?"
 FOUNDED = "In what year was the clockmakers' Guild established?"

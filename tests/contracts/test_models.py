@@ -18,7 +18,6 @@ from chapterverse.contracts import (
     RetrievedChunk,
     RetrievedContentChunk,
     SourceReference,
-    Transition,
 )
 from chapterverse.contracts.fields import TABLES, view
 from chapterverse.types import Chunk, Entry, Page, Place
@@ -124,10 +123,6 @@ BROKEN: list[tuple[Any, dict[str, Any], str]] = [
 def test_validation_rules(model: Any, values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         model(**values)
-
-
-def test_the_five_transitions_are_in_order() -> None:
-    assert [step.name for step in Transition] == ["SCOPED", "RETRIEVED", "VALIDATED", "DRAFTED", "RETURNED"]
 
 
 @pytest.mark.parametrize("name", [name for name, table in TABLES.items() if "entry.chunk.id" in table.values()])

@@ -11,9 +11,6 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation import drafts, questions
 from chapterverse.library import Library
 from chapterverse.types import Block, Document
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,6 @@ from chapterverse.evaluation.support import check
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Generation, Library
 from chapterverse.types import Answer, AnswerSentence, Citation, Document
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 PATIENT = Generation(seconds=300)
 SELECTION = next(

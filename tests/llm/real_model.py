@@ -20,9 +20,6 @@ from chapterverse.answer.retrieve import Retrieval
 from chapterverse.errors import GenerationError
 from chapterverse.library import Generation, Library
 from chapterverse.types import Answer, AnswerEvent, Spoken
-from tests.clocks import clocks, clocks_home
-
-__all__ = ["clocks", "clocks_home"]
 
 BELL = (
     "The great bell was cast in 1702 by Josiah Penhale. It weighs forty-one hundredweight."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from pydantic import SecretStr
 from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings, Settings
-from tests.clocks import INDEX, clocks_home
+from tests.clocks import INDEX
 from tests.surfaces.service import served
-
-__all__ = ["clocks_home"]
 
 KEY = "sk-of-the-service-itself"
 QUESTION = "Who taught apprentices with a seven-pound weight?"
@@ -32,11 +29,9 @@ def ask(question: str) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def address(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home = tmp_path_factory.mktemp("chat") / "home"
-    shutil.copytree(clocks_home, home)
+def address(clocks_home: Path) -> Iterator[str]:
     service = ServiceSettings(api_key=SecretStr(KEY), deadline=300)
-    with served(AsyncLibrary(Settings(home=home)), service) as plain:
+    with served(AsyncLibrary(Settings(home=clocks_home)), service) as plain:
         yield str(plain.base_url).rstrip("/")
 
 

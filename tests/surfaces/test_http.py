@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
 import httpx2
 import pytest
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
-from tests.clocks import clocks_home
 from tests.surfaces.service import served
-
-__all__ = ["clocks_home"]
-
-
-@pytest.fixture(scope="module")
-def client(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    home = tmp_path_factory.mktemp("served") / "home"
-    shutil.copytree(clocks_home, home)
-    with served(AsyncLibrary(Settings(home=home))) as client:
-        yield client
 
 
 def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -27,10 +26,8 @@ from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
 from chapterverse.surfaces.mcp.run import run_http, run_stdio
-from tests.clocks import INDEX, clocks_home
+from tests.clocks import INDEX
 from tests.surfaces.service import free_port, served, small_library
-
-__all__ = ["clocks_home"]
 
 ROOT = Path(__file__).parents[2]
 BOOK = "the-clocks-of-harrow-vale.pdf"
@@ -91,25 +88,18 @@ def connected(server: Any, mode: str = "auto", http: httpx2.AsyncClient | None =
 
 
 @pytest.fixture(scope="module")
-def home(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("mcp") / "home"
-    shutil.copytree(clocks_home, home)
-    return home
-
-
-@pytest.fixture(scope="module")
-def stdio(home: Path) -> Iterator[Assistant]:
+def stdio(clocks_home: Path) -> Iterator[Assistant]:
     """The very command of the page's first configuration."""
     entry = snippets()["Claude Desktop"]
     yield from connected(
-        StdioServerParameters(**{**entry, "env": {**ENVIRONMENT, "CHAPTERVERSE_HOME": str(home)}}), mode="legacy"
+        StdioServerParameters(**{**entry, "env": {**ENVIRONMENT, "CHAPTERVERSE_HOME": str(clocks_home)}}), mode="legacy"
     )
 
 
 @pytest.fixture(scope="module")
-def http(home: Path, stdio: Assistant) -> Iterator[Assistant]:
+def http(clocks_home: Path, stdio: Assistant) -> Iterator[Assistant]:
     """The service, which finds the index in the hands of the other process."""
-    with served(AsyncLibrary(Settings(home=home))) as service:
+    with served(AsyncLibrary(Settings(home=clocks_home))) as service:
         yield from connected(str(service.base_url.join("/mcp")))
 
 
@@ -258,7 +248,7 @@ def test_books_are_listed_and_can_be_completed(assistant: Assistant) -> None:
         ("ask", {"question": "What is it?", "index": "nowhere"}, "There is no index 'nowhere'. There are: clocks."),
         ("ask", {"question": " "}, "Please provide a question about the book."),
         ("ask", {"question": "x" * 1001}, "Please shorten it."),
-        ("ask", {"question": "What?", "chapter": "1", "pages": "2"}, "Give chapter or pages, not both."),
+        ("ask", {"question": "What?", "chapter": "1", "pages": "2"}, "Give a chapter or pages, not both."),
         ("ask", {}, "question: Field required"),
         ("ask", {"question": "What?", "chapters": "1"}, "has no argument chapters. It takes: question, index"),
         ("search", {"query": "bells", "top_k": 51}, "top_k is 51"),
@@ -297,6 +287,16 @@ def test_a_store_that_cannot_be_reached_is_a_tool_error() -> None:
         for assistant in connected(str(service.base_url.join("/mcp"))):
             assert f"{SEARCH_FAILED} Trying again may help." in assistant.error("search", query="bells")
             assert "127.0.0.1:9" not in assistant.error("ask", question="Who cast the bell?")
+
+
+def test_every_surface_of_the_service_counts_its_answers(tmp_path: Path) -> None:
+    asked = {"question": "What does this passage mean?"}
+    with served(small_library(tmp_path / "home")) as service:
+        service.post("/ask", json={**asked, "selected_text": "The bell was cast in 1702."})
+        for assistant in connected(str(service.base_url.join("/mcp"))):
+            assistant.call("ask", **asked, selected_text="The bell was cast in 1702.")
+        counted = re.findall(r"^chapterverse_answers_total{.*} (\d+)$", service.get("/metrics").text, re.MULTILINE)
+    assert counted == ["2"]
 
 
 def test_a_server_that_cannot_start_says_so_and_the_library_is_closed(
@@ -342,10 +342,10 @@ def test_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
     assert server.returncode == 0
 
 
-def test_the_command_serves_http_on_a_port_of_its_own(home: Path, stdio: Assistant) -> None:
+def test_the_command_serves_http_on_a_port_of_its_own(clocks_home: Path, stdio: Assistant) -> None:
     """Beside the other process, which has the index; whoever has no key is turned away, as by the service."""
     port, key = free_port(), "a key for assistants"
-    environment = {"CHAPTERVERSE_HOME": str(home), "CHAPTERVERSE_API_KEY": key}
+    environment = {"CHAPTERVERSE_HOME": str(clocks_home), "CHAPTERVERSE_API_KEY": key}
     with chapterverse("mcp", "--http", f"127.0.0.1:{port}", **environment) as server:
         try:
             assert server.stderr is not None

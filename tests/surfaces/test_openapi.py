@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from chapterverse.contracts.ask import AskResponse, ErrorBody
-from chapterverse.library import AsyncLibrary
-from chapterverse.settings import Settings
-from tests.clocks import clocks_home
-from tests.surfaces.service import served
-
-__all__ = ["clocks_home"]
-
-
-@pytest.fixture(scope="module")
-def client(clocks_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    home = tmp_path_factory.mktemp("served") / "home"
-    shutil.copytree(clocks_home, home)
-    with served(AsyncLibrary(Settings(home=home))) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +23,7 @@ def shape(value: Any) -> Any:
     return [shape(value[0])] if isinstance(value, list) and value else type(value).__name__
 
 
-@pytest.mark.parametrize("name", ["ok", "partial", "conflict", "refused", "selection"])
+@pytest.mark.parametrize("name", ["ok", "partial", "conflict", "refused", "needs_clarification", "selection"])
 def test_examples_are_what_is_really_answered(client: httpx2.Client, ask: dict[str, Any], name: str) -> None:
     request = ask["requestBody"]["content"]["application/json"]["examples"][name]["value"]
     example = ask["responses"]["200"]["content"]["application/json"]["examples"][name]["value"]

@@ -17,10 +17,7 @@ from chapterverse.index.collection import GenerationReader
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Generation, Library
 from chapterverse.types import Answer
-from tests.clocks import clocks, clocks_home
 from tests.test_asking import NoStore
-
-__all__ = ["clocks", "clocks_home"]
 
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in (sample_book().parent / "questions.jsonl").read_text().splitlines()

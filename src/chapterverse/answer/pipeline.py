@@ -15,7 +15,14 @@ from typing import Any, Protocol, TypeVar
 from chapterverse.answer.cite import Cited, cite
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
-from chapterverse.answer.prompts import CONFLICT, CONFLICT_SELECTION, NOT_IN_BOOK, NOT_IN_SELECTION, NOTICES
+from chapterverse.answer.prompts import (
+    CONFLICT,
+    CONFLICT_SELECTION,
+    EMPTY_QUESTION,
+    NOT_IN_BOOK,
+    NOT_IN_SELECTION,
+    NOTICES,
+)
 from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts, points_at_text, queries
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
@@ -160,8 +167,9 @@ class _Ask:
             self.passages = [Passage("S1", self.selection)]
             return None
         assert self.book is not None
-        if (await self.book.about(self.question)).decision == "out_of_scope":
-            return "out_of_scope"
+        decision = (await self.book.about(self.question)).decision
+        if decision in ("out_of_scope", "empty_question"):
+            return decision
         self.mind.draft.prepare()
         if asks_for_theme(self.question):
             entries = await self.book.chunks(_THEME_PASSAGES)
@@ -204,7 +212,7 @@ class _Ask:
 
     async def _validate(self) -> list[Validation]:
         """A verdict on every part of the question: one that is absent must not hide another that is there."""
-        return [await self._judged(part.asked, self.passages) for part in parts(self.question)]
+        return [await self._judged(query, self.passages) for query in queries(self.question)]
 
     async def _judged(self, question: str, passages: Sequence[Passage]) -> Validation:
         judge = partial(
@@ -320,6 +328,8 @@ class _Ask:
         return replace(answer, sentences=sentences, citations=citations)
 
     def _refusal(self, reason: Reason) -> Answer:
+        if reason == "empty_question":
+            return self._answer(EMPTY_QUESTION, "needs_clarification", reason, 0.0)
         text = NOT_IN_BOOK if self.selection is None else NOT_IN_SELECTION
         self.passages = self.passages[:_NEAREST] if reason != "out_of_scope" else []
         return self._answer(text, "refused", reason, 0.0)

@@ -41,6 +41,7 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
+_POINTING = _STANDS_FOR - {"here", "there", "one", "ones"}
 _PERSONAL = frozenset("he him his she her hers".split())
 _SHORTEST_PART = 4
 """Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood."""
@@ -125,6 +126,12 @@ def points_at_text(question: str) -> bool:
     """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
     words = [word.lower() for word in _WORD.findall(question)]
     return all(word in _DEICTIC or word in FUNCTION_WORDS for word in words)
+
+
+def names_nothing(question: str) -> bool:
+    """Whether a question speaks of nothing but "this", "it" or "him", so that the book cannot tell what is meant."""
+    words = {word.lower() for word in _WORD.findall(question)}
+    return bool(words & _POINTING) and points_at_text(question) and not asks_for_theme(question)
 
 
 def asks_for_list(question: str) -> bool:

@@ -74,6 +74,18 @@ def parse_scope(question: str) -> QueryScope:
     return QueryScope("section-specific", f"{kind} {identifier}", f"{kind.capitalize()} {identifier}")
 
 
+def named_scope(section: str | None, pages: str | None) -> QueryScope | None:
+    """The scope that a section ("Chapter 3", a title, even "page 45") or pages ("45", "12-15") name, if any."""
+    if section is not None and pages is not None:
+        raise InvalidQueryError("Give a chapter or pages, not both.")
+    if pages is not None:
+        return QueryScope("page-specific", pages, f"page {pages}")
+    if section is None:
+        return None
+    named = parse_scope(section) if _NAMED.fullmatch(section.strip()) else FULL_BOOK
+    return named if named.type == "page-specific" else QueryScope("section-specific", section, section)
+
+
 def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
     """The filter that a scope means in these books; one that names nothing in them matches nothing."""
     if scope.type == "full-book":

@@ -49,7 +49,7 @@ _ENDING = re.compile(r"['’]\w+")
 class Verdict:
     """Whether a question can be about an index, and why."""
 
-    decision: Literal["in_scope", "out_of_scope", "uncertain"]
+    decision: Literal["in_scope", "out_of_scope", "uncertain", "empty_question"]
     reason: str
 
 

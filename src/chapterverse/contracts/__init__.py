@@ -11,7 +11,6 @@ from chapterverse.contracts.models import (
     RetrievedChunk,
     RetrievedContentChunk,
     SourceReference,
-    Transition,
 )
 from chapterverse.contracts.rag import RAG
 from chapterverse.contracts.retrieval import retrieve_chunks, retrieve_content
@@ -26,7 +25,6 @@ __all__ = [
     "RetrievedContentChunk",
     "Shelves",
     "SourceReference",
-    "Transition",
     "format_response",
     "generate_response",
     "http_status",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -120,13 +119,3 @@ class RetrievedChunk(Record):
     @classmethod
     def of(cls, found: Found) -> Self:
         return cls(**view(found, RETRIEVED_CHUNK))
-
-
-class Transition(StrEnum):
-    """The five steps of a response, in their order."""
-
-    SCOPED = "query parsed for scope"
-    RETRIEVED = "retrieval tool called with appropriate scope"
-    VALIDATED = "content chunks validated for relevance"
-    DRAFTED = "response drafted with citations"
-    RETURNED = "response returned with source references"

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from chapterverse.answer.pipeline import Sentences
+from chapterverse.answer.questions import names_nothing
 from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.index import lexical
@@ -85,6 +86,8 @@ class IndexedBook:
     """What was said before, where the question leans on it; it steers the search and is never evidence."""
 
     async def about(self, question: str) -> Verdict:
+        if not self.context and self.where is None and names_nothing(question):
+            return Verdict("empty_question", "Nothing says what the question speaks of.")
         asked = f"{self.context} {question}".strip()
         profile = self.reader.record.profile
         vector = await self.embed(asked) if profile else None

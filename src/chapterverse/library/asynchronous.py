@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -49,6 +49,9 @@ class SearchResult:
 
 class AsyncLibrary(Indexes):
     """Indexes in one store that can be searched and asked. Use it as an async context manager."""
+
+    on_answer: Callable[[Answer], None] | None = None
+    """Is told of every answer to `ask`, whichever surface asked."""
 
     @cached_property
     def _executor(self) -> ThreadPoolExecutor:
@@ -116,7 +119,7 @@ class AsyncLibrary(Indexes):
         question = check_question(question)
         if selection is not None:
             mind = await self._mind(generation, validation)
-            return await ask(question, mind, selection=check_selection(selection), watch=watch)
+            return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
         record = await self.record(index)
         mind = await self._mind(generation, validation, record.calibration)
         async with await self.store.reader(record.id) as reader:
@@ -125,8 +128,13 @@ class AsyncLibrary(Indexes):
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
             context = context_of(question, history)
             book = IndexedBook(reader, embed, settings, where, self._shelf, self._relevances, context)
-            answer = await ask(question, mind, book, watch=watch)
+            answer = self._heard(await ask(question, mind, book, watch=watch))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
+
+    def _heard(self, answer: Answer) -> Answer:
+        if self.on_answer is not None:
+            self.on_answer(answer)
+        return answer
 
     async def stream(self, question: str, **options: Any) -> AsyncGenerator[AnswerEvent]:
         """Ask, and hear of it as it happens: stages, sentences that have passed the gate, and last the whole answer.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,6 +75,12 @@ def read(
 
 
 Index = Annotated[str | None, typer.Option("--index", "-i", help="Which index; not needed if there is only one.")]
+Section = Annotated[
+    str | None, typer.Option("--section", "--scope", help="Only in this chapter or section, e.g. 'Chapter 3'.")
+]
+Pages = Annotated[str | None, typer.Option("--page", help="Only on this printed page, or pages such as 12-15.")]
+Files = Annotated[list[str] | None, typer.Option("--file", help="Only in these files.")]
+ReadUntil = Annotated[int | None, typer.Option(help="Nothing after this page of the file: no spoilers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -174,10 +180,10 @@ def search(
     top_k: Annotated[int | None, typer.Option("--top", "-k", help="How many passages, 1 to 50.")] = None,
     mode: Annotated[str | None, typer.Option(help="vector, lexical or hybrid.")] = None,
     min_score: Annotated[float | None, typer.Option(help="Leave out what scores less.")] = None,
-    section: Annotated[str | None, typer.Option(help="Only in this chapter or section, e.g. 'Chapter 3'.")] = None,
-    page: Annotated[str | None, typer.Option(help="Only on this printed page, or pages such as 12-15.")] = None,
-    file: Annotated[list[str] | None, typer.Option(help="Only in these files.")] = None,
-    read_until: Annotated[int | None, typer.Option(help="Nothing after this page of the file: no spoilers.")] = None,
+    section: Section = None,
+    page: Pages = None,
+    file: Files = None,
+    read_until: ReadUntil = None,
     diagnose: Annotated[bool, typer.Option("--diagnose", help="Show how the search went.")] = False,
     json: Json = False,
 ) -> None:
@@ -185,19 +191,25 @@ def search(
     from chapterverse.surfaces.cli.search import run
 
     overrides = {"top_k": top_k, "mode": mode, "min_score": min_score}
-    where = {"file_ids": tuple(file) if file else None, "read_until": read_until}
     raise typer.Exit(
         run(
             query,
             index=index,
             overrides={name: value for name, value in overrides.items() if value is not None},
-            where={name: value for name, value in where.items() if value is not None},
-            section=section,
-            page=page,
+            **_place(section, page, file, read_until),
             diagnose=diagnose,
             as_json=json,
         )
     )
+
+
+def _place(section: str | None, page: str | None, file: list[str] | None, read_until: int | None) -> dict[str, Any]:
+    """Where to look, as the library takes it."""
+    from chapterverse.answer.scope import named_scope
+    from chapterverse.types import Filter
+
+    where = Filter(file_ids=tuple(file) if file else None, read_until=read_until)
+    return {"where": None if where == Filter() else where, "scope": named_scope(section, page)}
 
 
 @app.command()
@@ -205,8 +217,13 @@ def ask(
     question: Annotated[str, typer.Argument(help="What to ask the book.")],
     index: Index = None,
     selection: Annotated[
-        str | None, typer.Option("--selection", "-s", help="Answer from this passage alone; - reads it from stdin.")
+        str | None,
+        typer.Option("--selected", "--selection", "-s", help="Answer from this passage alone; - reads it from stdin."),
     ] = None,
+    section: Section = None,
+    page: Pages = None,
+    file: Files = None,
+    read_until: ReadUntil = None,
     model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
     save: Annotated[Path | None, typer.Option(help="Keep the answer as a receipt, for `verify`.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show confidence, timings and what was dropped.")] = False,
@@ -215,8 +232,20 @@ def ask(
     """Ask a book: an answer that quotes it, or a plain refusal."""
     from chapterverse.surfaces.cli import asking
 
+    place = _place(section, page, file, read_until)
+    if selection is not None and (index is not None or any(place.values())):
+        raise AstRagValidationError("--selected is answered from alone: give it without a place in a book.")
     raise typer.Exit(
-        asking.run(question, index=index, selection=selection, model=model, save=save, as_json=json, explain=explain)
+        asking.run(
+            question,
+            index=index,
+            selection=selection,
+            **place,
+            model=model,
+            save=save,
+            as_json=json,
+            explain=explain,
+        )
     )
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
+from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
 from chapterverse.surfaces.cli.console import console, escape, print_json
-from chapterverse.types import Answer, Document, to_dict
+from chapterverse.types import Answer, Document, Filter, to_dict
 
 _MARKS = {"ok": "green", "partial": "yellow", "conflict": "yellow", "refused": "red", "needs_clarification": "yellow"}
 
@@ -21,6 +22,8 @@ def run(
     *,
     index: str | None,
     selection: str | None,
+    where: Filter | None,
+    scope: QueryScope | None,
     model: str,
     save: Path | None,
     as_json: bool,
@@ -30,7 +33,14 @@ def run(
     if selection == "-":
         selection = sys.stdin.read()
     with Library() as library:
-        answer = library.ask(question, index=index, selection=selection, generation=Generation(model=model))
+        answer = library.ask(
+            question,
+            index=index,
+            selection=selection,
+            where=where,
+            scope=scope,
+            generation=Generation(model=model),
+        )
         record = library.record(index) if save is not None and selection is None else None
     if as_json:
         from chapterverse.contracts.ask import answered  # all the contracts come with it
@@ -50,10 +60,12 @@ def _print(answer: Answer, explain: bool) -> None:
     for number, citation in enumerate(answer.citations, 1):
         out.print(f"\\[{number}] {escape(describe(citation))}")
         out.print(f"    [dim]“{escape(citation.quote)}”[/]")
+    if answer.citations:
+        out.print(f"confidence {_bar(answer.confidence)} {answer.confidence:.0%}")
     if not explain:
         return
     colour = _MARKS[answer.status]
-    out.print(f"[{colour}]{answer.status}[/] {answer.reason or ''} confidence {answer.confidence:.2f}")
+    out.print(f"[{colour}]{answer.status}[/] {answer.reason or ''}".rstrip())
     out.print(
         f"retrieval {answer.retrieval_quality}; " + ", ".join(f"{k} {v:.2f} s" for k, v in answer.timings.items())
     )
@@ -63,6 +75,12 @@ def _print(answer: Answer, explain: bool) -> None:
         out.print("Related, but it does not answer:")
         for passage in answer.passages:
             out.print(f"  [dim]{escape(passage.text[:200])}…[/]")
+
+
+def _bar(share: float) -> str:
+    """A share of one as ten signs."""
+    full = round(10 * share)
+    return "■" * full + "□" * (10 - full)
 
 
 def verify(path: Path, *, book: str | None, as_json: bool) -> int:

@@ -21,23 +21,15 @@ def run(
     *,
     index: str | None,
     overrides: dict[str, Any],
-    where: dict[str, Any],
-    section: str | None,
-    page: str | None,
+    where: Filter | None,
+    scope: QueryScope | None,
     diagnose: bool,
     as_json: bool,
 ) -> int:
     """Search and print what was found."""
-    scope = FULL_BOOK
-    if section:
-        scope = QueryScope("section-specific", section, section)
-    elif page:
-        scope = QueryScope("page-specific", page, f"page {page}")
     with Library() as library:
         settings = Retrieval(**{**library.inspect(index).record.retrieval_defaults, **overrides})
-        result = library.search(
-            query, index=index, settings=settings, where=Filter(**where) if where else None, scope=scope
-        )
+        result = library.search(query, index=index, settings=settings, where=where, scope=scope or FULL_BOOK)
     if as_json:
         report: dict[str, Any] = {"query": result.query, "results": [_as_dict(found) for found in result.found]}
         if diagnose:

@@ -44,6 +44,7 @@ def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) ->
     app.state.service = service
     app.state.configuration = policy.configuration(service)
     app.state.metrics = Metrics()
+    library.on_answer = app.state.metrics.answered
     errors.add_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)

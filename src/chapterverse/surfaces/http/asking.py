@@ -23,11 +23,9 @@ from chapterverse.surfaces.http.dependencies import (
     RequestId,
     TheConfiguration,
     TheLibrary,
-    TheMetrics,
     TheService,
 )
 from chapterverse.surfaces.http.events import Event, EventStream, begun, wants_events, while_connected
-from chapterverse.surfaces.http.metrics import Metrics
 from chapterverse.surfaces.http.openapi import ASK
 from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
@@ -43,7 +41,6 @@ async def ask(
     request: Request,
     library: TheLibrary,
     service: TheService,
-    metrics: TheMetrics,
     request_id: RequestId,
 ) -> Body | Response:
     """Answer a question from the book, or from the selected text alone.
@@ -54,9 +51,8 @@ async def ask(
     options = await _options(body, library, service)
     if wants_events(request):
         events = events_in_time(library.stream(body.question, **options), service)
-        return EventStream(request, await begun(_told(events, metrics, request_id)))
+        return EventStream(request, await begun(_told(events, request_id)))
     answer = await answer_in_time(request, library.ask(body.question, **options), service)
-    metrics.answered(answer.status, answer.reason)
     return answered(answer, request_id)
 
 
@@ -112,12 +108,10 @@ def _filter(body: AskRequest) -> Filter | None:
     )
 
 
-async def _told(events: AsyncGenerator[AnswerEvent], metrics: Metrics, request_id: str) -> AsyncGenerator[Event]:
+async def _told(events: AsyncGenerator[AnswerEvent], request_id: str) -> AsyncGenerator[Event]:
     """The events of an answer as the client gets them."""
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, Answer):
-                metrics.answered(event.status, event.reason)
             yield _as_event(event, request_id)
 
 

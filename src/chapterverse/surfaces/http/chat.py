@@ -15,10 +15,9 @@ from starlette.responses import StreamingResponse
 
 from chapterverse.contracts.chat import ChatRequest, Completion, openai_model
 from chapterverse.surfaces.http.asking import answer_in_time, events_in_time
-from chapterverse.surfaces.http.dependencies import WARM, RequestId, TheLibrary, TheMetrics, TheService
+from chapterverse.surfaces.http.dependencies import WARM, RequestId, TheLibrary, TheService
 from chapterverse.surfaces.http.errors import response_to
 from chapterverse.surfaces.http.events import MEDIA_TYPE, begun
-from chapterverse.surfaces.http.metrics import Metrics
 from chapterverse.surfaces.http.policy import generation
 from chapterverse.types import Answer, AnswerEvent, Citation, Spoken
 
@@ -45,7 +44,6 @@ async def complete(
     request: Request,
     library: TheLibrary,
     service: TheService,
-    metrics: TheMetrics,
     request_id: RequestId,
 ) -> Body | Response:
     """Answer the last message from the index that `model` names.
@@ -64,17 +62,14 @@ async def complete(
     completion = Completion(request_id, record.id, int(time.time()), link)
     if not body.stream:
         answer = await answer_in_time(request, library.ask(body.question, **options), service)
-        metrics.answered(answer.status, answer.reason)
         return completion.whole(answer)
     events = await begun(events_in_time(library.stream(body.question, **options), service))
     usage = body.stream_options is not None and body.stream_options.include_usage
-    chunks = _chunks(events, completion, metrics, usage)
+    chunks = _chunks(events, completion, usage)
     return StreamingResponse(_written(request, chunks), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
 
 
-async def _chunks(
-    events: AsyncGenerator[AnswerEvent], completion: Completion, metrics: Metrics, usage: bool
-) -> AsyncGenerator[Body]:
+async def _chunks(events: AsyncGenerator[AnswerEvent], completion: Completion, usage: bool) -> AsyncGenerator[Body]:
     """An answer chunk by chunk: a sentence each, as soon as it has passed the gate."""
     async with aclosing(events):
         yield completion.opening()
@@ -82,7 +77,6 @@ async def _chunks(
             if isinstance(event, Spoken):
                 yield completion.sentence(event.sentence)
             elif isinstance(event, Answer):
-                metrics.answered(event.status, event.reason)
                 for chunk in completion.ending(event):
                     yield chunk
                 if usage:

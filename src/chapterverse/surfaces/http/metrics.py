@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from chapterverse.types import Answer
+
 _BOUNDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Seconds."""
 
@@ -30,8 +32,8 @@ class Metrics:
         self._times[route][bisect_left(_BOUNDS, seconds)] += 1
         self._seconds[route] += seconds
 
-    def answered(self, status: str, reason: str | None) -> None:
-        self._answers[status, reason or ""] += 1
+    def answered(self, answer: Answer) -> None:
+        self._answers[answer.status, answer.reason or ""] += 1
 
     def text(self) -> str:
         return "\n".join(self._lines()) + "\n"

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from chapterverse import __version__
 from chapterverse.answer.retrieve import Retrieval
-from chapterverse.answer.scope import FULL_BOOK, QueryScope
+from chapterverse.answer.scope import FULL_BOOK, named_scope
 from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Generation
@@ -107,7 +107,7 @@ class Tools:
                 selection=selected_text,
                 index=index,
                 where=where,
-                scope=_scope(chapter, pages),
+                scope=named_scope(chapter, pages),
                 generation=self._generation,
             )
             answer = await _heard(asking, ctx)
@@ -132,7 +132,7 @@ class Tools:
                 index=record.id,
                 settings=Retrieval(**{**record.retrieval_defaults, "top_k": top_k}),
                 where=await self._filter(index, file, read_until),
-                scope=_scope(chapter, pages) or FULL_BOOK,
+                scope=named_scope(chapter, pages) or FULL_BOOK,
             )
             return _result(results.search_text(found), results.search_results(found))
 
@@ -183,14 +183,6 @@ class Tools:
             return None if read_until is None else Filter(read_until=read_until)
         _, source = await self._books.find(index, file)
         return Filter(file_ids=(source.file_id,), read_until=read_until)
-
-
-def _scope(chapter: str | None, pages: str | None) -> QueryScope | None:
-    if chapter is not None and pages is not None:
-        raise AstRagValidationError("Give chapter or pages, not both.")
-    if chapter is not None:
-        return QueryScope("section-specific", chapter, chapter)
-    return None if pages is None else QueryScope("page-specific", pages, f"page {pages}")
 
 
 async def _heard(asking: AsyncGenerator[AnswerEvent, None], ctx: Context[object]) -> Answer:

@@ -12,6 +12,7 @@ const STAGES = {
   cite: "Finding chapter and verse…",
 };
 const REASONS = {
+  empty_question: "It does not say what it is about: name it, or select the passage.",
   out_of_scope: "The question does not seem to be about this book.",
   no_matches: "Nothing in the book comes near the question.",
   below_threshold: "Nothing in the book comes near the question.",
