@@ -108,6 +108,10 @@ class IndexReader(Protocol):
         """The BM25 of each of these chunks that shares a term with the query, by its id."""
         ...
 
+    async def count(self, where: Filter | None = None) -> int:
+        """How many chunks a filter lets through."""
+        ...
+
     async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
         """The entries of these chunks, in this order; a chunk that is not there is left out."""
         ...

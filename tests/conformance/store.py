@@ -191,6 +191,7 @@ class StoreConformance:
             dense = await reader.search_dense(vector("a question"), where, 100)
             lexical_hits = await reader.search_lexical(SparseVector(terms, (1.0,) * len(terms)), where, 100)
             listed = [point.entry.chunk.id async for point in reader.points(where)]
+            assert await reader.count(where) == len(expected)
         assert {hit.entry.chunk.id for hit in dense} == expected
         assert {hit.entry.chunk.id for hit in lexical_hits} == expected
         assert sorted(listed) == sorted(expected)

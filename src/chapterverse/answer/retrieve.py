@@ -67,6 +67,8 @@ class Diagnostics:
     seconds: dict[str, float] = field(default_factory=dict)
     candidates: dict[str, int] = field(default_factory=dict)
     empty_because: str | None = None
+    unmet: str | None = None
+    """The condition that nothing in the index meets, in words."""
 
 
 async def retrieve(

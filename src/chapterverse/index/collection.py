@@ -118,6 +118,9 @@ class GenerationReader:
         found = await self.collection.query(self.generation, vector, where, len(chunk_ids), ["chunk_id"], False)
         return {point.payload["chunk_id"]: point.score for point in found}
 
+    async def count(self, where: Filter | None = None) -> int:
+        return await self.collection.count(self.generation, both(all_of(tagged("kind", "chunk")), where_of(where)))
+
     async def fetch(self, chunk_ids: Sequence[str]) -> list[Entry]:
         found = {
             point.payload["chunk_id"]: entry_of(point.payload)
@@ -154,7 +157,7 @@ class GenerationReader:
 
     async def stats(self) -> IndexStats:
         return IndexStats(
-            chunks=await self.collection.count(self.generation, all_of(tagged("kind", "chunk"))),
+            chunks=await self.count(),
             sources=await self.collection.count(self.generation, all_of(tagged("kind", "document"))),
             size_bytes=await self.collection.size_bytes(),
         )

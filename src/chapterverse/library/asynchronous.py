@@ -13,6 +13,7 @@ from typing import Any
 from chapterverse.answer.pipeline import Mind, Watch, ask
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
+from chapterverse.answer.unmet import unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
 from chapterverse.ingest.sentences import split
@@ -82,7 +83,7 @@ class AsyncLibrary(Indexes):
         record = await self.record(index)
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
-            where = await self._within(reader, where, scope)
+            within = await self._within(reader, where, scope)
             vector, usage = await self._query_vector(record, query, settings, access)
             found, diagnostics = await retrieve(
                 reader,
@@ -90,9 +91,11 @@ class AsyncLibrary(Indexes):
                 vector=vector,
                 terms=lexical.query_vector(query),
                 settings=settings,
-                where=where,
+                where=within,
                 rerank=self._relevances,
             )
+            if diagnostics.empty_because == "no_matches":
+                diagnostics.unmet = await unmet_condition(reader, where, scope)
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
     async def ask(

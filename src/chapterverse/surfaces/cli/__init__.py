@@ -80,7 +80,7 @@ Section = Annotated[
 ]
 Pages = Annotated[str | None, typer.Option("--page", help="Only on this printed page, or pages such as 12-15.")]
 Files = Annotated[list[str] | None, typer.Option("--file", help="Only in these files.")]
-ReadUntil = Annotated[int | None, typer.Option(help="Nothing after this page of the file: no spoilers.")]
+ReadUntil = Annotated[int | None, typer.Option(min=1, help="Nothing after this page of the file: no spoilers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -177,9 +177,9 @@ def inspect(index: Annotated[str | None, typer.Argument(help="Which index.")] = 
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     index: Index = None,
-    top_k: Annotated[int | None, typer.Option("--top", "-k", help="How many passages, 1 to 50.")] = None,
+    top_k: Annotated[int | None, typer.Option("--top", "-k", min=1, max=50, help="How many passages.")] = None,
     mode: Annotated[str | None, typer.Option(help="vector, lexical or hybrid.")] = None,
-    min_score: Annotated[float | None, typer.Option(help="Leave out what scores less.")] = None,
+    min_score: Annotated[float | None, typer.Option(min=0, max=1, help="Leave out what scores less.")] = None,
     section: Section = None,
     page: Pages = None,
     file: Files = None,

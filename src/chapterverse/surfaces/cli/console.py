@@ -12,7 +12,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["console", "error_console", "escape", "print_json", "table"]
+__all__ = ["console", "counted", "error_console", "escape", "print_json", "table"]
 
 
 class _Console(Console):
@@ -36,11 +36,17 @@ def print_json(data: Any) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def table(*columns: str) -> Table:
-    """A plain table; columns that begin with > hold numbers. Long cells are folded, never cut."""
+    """A plain table; columns that begin with > hold numbers, which stay whole. Long words are folded, never cut."""
     from rich.table import Table
 
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        made.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
+        number = column.startswith(">")
+        made.add_column(column.lstrip(">"), justify="right" if number else "left", overflow="fold", no_wrap=number)
     return made

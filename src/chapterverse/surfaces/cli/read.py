@@ -12,7 +12,7 @@ from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
 from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
-from chapterverse.surfaces.cli.console import console, error_console, escape, print_json
+from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 
 
@@ -135,12 +135,12 @@ def _print_shelf(out: Any, books: list[dict[str, Any]]) -> None:
         )  # fmt: skip
     out.print(table)
     words, chunks = (sum(book[key] for book in books) for key in ("words", "chunks"))
-    out.print(f"[dim]{len(books):,} files, {words:,} words, {chunks:,} chunks[/]")
+    out.print(f"[dim]{counted(len(books), 'file')}, {counted(words, 'word')}, {counted(chunks, 'chunk')}[/]")
 
 
 def _counts(book: dict[str, Any]) -> str:
-    pages = f"{book['pages']:,} pages, " if book["pages"] else f"{book['slides']:,} slides, " if book["slides"] else ""
-    return f"{book['mime_type']} · {pages}{book['words']:,} words, {book['chunks']:,} chunks"
+    things = [(name, book[f"{name}s"]) for name in ("page", "slide", "word", "chunk")]
+    return f"{book['mime_type']} · {', '.join(counted(number, name) for name, number in things if number)}"
 
 
 def _where(entry: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.providers.service import Preview
 from chapterverse.surfaces.cli import OK, PARTIAL
-from chapterverse.surfaces.cli.console import console, error_console, escape, print_json, table
+from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
 from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
 
 
@@ -87,24 +87,24 @@ def watch(index: str | None, *, seconds: float, rounds: int | None = None) -> in
 def list_indexes(*, as_json: bool) -> int:
     """Every index, a line each."""
     with Library() as library:
-        inspections = [library.inspect(record.id) for record in library.indexes()]
+        inspections, troubles = library.survey()
     if as_json:
-        print_json(
-            [{**_record(one.record), "chunks": one.stats.chunks, "files": one.stats.sources} for one in inspections]
-        )
+        sound = [{**_record(one.record), "chunks": one.stats.chunks, "files": one.stats.sources} for one in inspections]
+        print_json([*sound, *({"index": index, "trouble": error.message} for index, error in troubles.items())])
         return OK
     out = console()
-    if not inspections:
+    if not inspections and not troubles:
         out.print("No index yet: `chapterverse add BOOK` makes one.")
         return OK
-    rows = table("Index", "Name", ">Files", ">Chunks", "Embedding", "Updated")
+    rows = table("Index", "Name", ">Files", ">Chunks", ">Updated")
     for one in inspections:
-        made = one.record.embedding
-        rows.add_row(
-            one.record.id, one.record.name, f"{one.stats.sources:,}", f"{one.stats.chunks:,}",
-            f"{made.provider}:{made.model}", one.record.updated_at[:19].replace("T", " "),
-        )  # fmt: skip
-    out.print(rows)
+        name = "" if one.record.name == one.record.id else one.record.name
+        updated = one.record.updated_at[:16].replace("T", " ")
+        rows.add_row(one.record.id, name, f"{one.stats.sources:,}", f"{one.stats.chunks:,}", updated)
+    if inspections:
+        out.print(rows)
+    for index, error in troubles.items():
+        out.print(f"[yellow]{index}[/]: {escape(error.message)}")
     return OK
 
 
@@ -119,7 +119,7 @@ def inspect(index: str | None, *, as_json: bool) -> int:
     out, record = console(), one.record
     size = f", {one.stats.size_bytes / 1e6:,.1f} MB" if one.stats.size_bytes else ""
     out.print(f"[bold]{escape(record.name)}[/] ({record.id})")
-    out.print(f"{one.stats.sources:,} files, {one.stats.chunks:,} chunks{size}")
+    out.print(f"{counted(one.stats.sources, 'file')}, {counted(one.stats.chunks, 'chunk')}{size}")
     made = record.embedding
     out.print(f"embedded with {made.provider}:{made.model} ({made.dimensions} dimensions)")
     if record.calibration:
@@ -137,11 +137,11 @@ def inspect(index: str | None, *, as_json: bool) -> int:
 def remove(index: str, *, yes: bool) -> int:
     """Delete an index, after asking."""
     with Library() as library:
-        record = library.inspect(index).record
-        if not yes and not _ask(f"Delete the index {record.name!r}?"):
+        found = library.find(index)
+        if not yes and not _ask(f"Delete the index {found!r}?"):
             return OK
-        library.remove(record.id)
-    console().print(f"Deleted {escape(record.name)}.")
+        library.remove(found)
+    console().print(f"Deleted {found}.")
     return OK
 
 
@@ -166,7 +166,7 @@ def _tell(result: BuildResult | SyncResult) -> None:
     if isinstance(result, BuildResult):
         out.print(
             f"Indexed [bold]{escape(result.record.name)}[/]: "
-            f"{result.source_count:,} files, {result.chunk_count:,} chunks."
+            f"{counted(result.source_count, 'file')}, {counted(result.chunk_count, 'chunk')}."
         )
     else:
         out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
@@ -176,12 +176,12 @@ def _tell(result: BuildResult | SyncResult) -> None:
 
 def _changes(result: SyncResult) -> str:
     if not result.persisted and not (result.added_sources or result.updated_sources or result.removed_sources):
-        return f"nothing has changed ({result.unchanged_sources:,} files)."
+        return f"nothing has changed ({counted(result.unchanged_sources, 'file')})."
     would = "" if result.persisted else "would be: "
     return (
-        f"{would}{result.added_sources:,} files added, {result.updated_sources:,} updated, {result.removed_sources:,} "
-        f"removed, {result.unchanged_sources:,} unchanged; {result.reembedded_chunks:,} chunks embedded, "
-        f"{result.reused_chunks:,} reused."
+        f"{would}{counted(result.added_sources, 'file')} added, {result.updated_sources:,} updated, "
+        f"{result.removed_sources:,} removed, {result.unchanged_sources:,} unchanged; "
+        f"{counted(result.reembedded_chunks, 'chunk')} embedded, {result.reused_chunks:,} reused."
     )
 
 
@@ -221,7 +221,8 @@ def _source(source: SourceRecord) -> dict[str, Any]:
 def _confirm(preview: Preview, ask_above: float) -> bool:
     """Paid embedding above a stated cost is asked for; below it, it is only told."""
     cost = "an unknown amount" if preview.cost is None else f"about ${preview.cost:.2f}"
-    told = f"Embedding {preview.texts - preview.kept:,} chunks (about {preview.tokens:,} tokens) will cost {cost}."
+    chunks = counted(preview.texts - preview.kept, "chunk")
+    told = f"Embedding {chunks} (about {preview.tokens:,} tokens) will cost {cost}."
     if preview.cost is not None and preview.cost <= ask_above:
         error_console().print(told)
         return True
@@ -242,11 +243,11 @@ def _progress(what: str, show: bool) -> Iterator[Any]:
         return
     from rich.status import Status
 
-    state = {"file": "", "chunks": 0}
+    state: dict[str, Any] = {"file": "", "chunks": 0}
     with Status(what, console=error_console()) as status:
 
         def update(**news: Any) -> None:
             state.update(news)
-            status.update(f"{what}: {state['chunks']:,} chunks · {escape(str(state['file']))}")
+            status.update(f"{what}: {counted(state['chunks'], 'chunk')} · {escape(state['file'])}")
 
         yield update

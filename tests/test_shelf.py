@@ -1,0 +1,131 @@
+"""Keeping indexes from the command line: two processes at once, damage, tables, and searches that find nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chapterverse.library import Library
+from chapterverse.settings import Settings
+from chapterverse.surfaces.cli import app
+from chapterverse.types import Filter
+
+COMMAND = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path / "home"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    app([*arguments], standalone_mode=False)
+    return capsys.readouterr().out
+
+
+def write_book(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.md"
+    path.write_text(f"# The book of {name}\n\nThe {name} was made in 1702.\n")
+    return path
+
+
+def test_of_two_processes_that_make_the_same_index_none_loses_what_the_other_stored(home: Path, tmp_path: Path) -> None:
+    books = [write_book(tmp_path, name) for name in ("bell", "mill")]
+    environment = {**os.environ, "CHAPTERVERSE_HOME": str(home)}
+    children = [
+        subprocess.Popen(
+            [*COMMAND, "add", str(book), "--index", "vale", "--quiet"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for book in books
+    ]
+    complaints = {book.name: child.communicate()[1] for book, child in zip(books, children, strict=True)}
+    stored = {book.name for book, child in zip(books, children, strict=True) if child.returncode == 0}
+    assert stored
+    for name in set(complaints) - stored:
+        assert "is in use by process" in complaints[name] or "There is an index 'vale' already" in complaints[name]
+    with Library(Settings(home=home)) as library:
+        assert {source.file_id for source in library.inspect("vale").sources} == stored
+
+
+def test_a_damaged_index_is_told_of_and_can_be_removed(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "add", str(write_book(tmp_path, "bell")), str(write_book(tmp_path, "mill")), "--quiet")
+    (home / "bell" / "manifest.json").write_text("{")
+    listed = run(capsys, "list")
+    assert "bell: The manifest of the index 'bell' is damaged: `chapterverse remove bell`" in listed
+    assert any(line.split()[:3] == ["mill", "1", "1"] for line in listed.splitlines())
+    sound, damaged = json.loads(run(capsys, "list", "--json"))
+    assert (sound["index"], damaged["index"], "is damaged" in damaged["trouble"]) == ("mill", "bell", True)
+    assert run(capsys, "remove", "bell", "--yes") == "Deleted bell.\n"
+    assert not (home / "bell").exists()
+
+
+def test_tables_stay_readable_in_eighty_columns(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = write_book(tmp_path, "a-book-whose-name-is-so-long-that-no-table-of-eighty-columns-has-room-for-it")
+    assert run(capsys, "add", str(book), "--quiet").endswith(": 1 file, 1 chunk.\n")
+    head, first, *folded = run(capsys, "list").splitlines()
+    assert head.split() == ["Index", "Name", "Files", "Chunks", "Updated"]
+    index, files, chunks, day, minute = first.split()
+    assert (files, chunks, len(day), len(minute)) == ("1", "1", len("2026-01-01"), len("12:00"))
+    assert index + "".join(line.strip() for line in folded) == book.stem
+    assert all(len(line) <= 80 for line in (head, first, *folded))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [
+        (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
+        (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
+        (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
+        (["--read-until", "1"], "nothing is known to stand on the pages up to 1; the last is page 68 of its file"),
+        (["--section", "Chapter 9", "--read-until", "20"], "nothing meets all conditions at once"),
+        (["--mode", "lexical"], "no passage has any of these words"),
+        (["--min-score", "1"], "no passage scores 1 or more"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_why(
+    clocks_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    conditions: list[str],
+    why: str,
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    assert run(capsys, "search", "zeppelins", *conditions) == f"Nothing was found: {why}.\n"
+    as_json = json.loads(run(capsys, "search", "zeppelins", *conditions, "--json"))
+    assert as_json == {"query": "zeppelins", "results": [], "nothing_because": why}
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        (Filter(mime_types=("text/plain", "text/csv")), "there is no MIME type 'text/plain', 'text/csv'"),
+        (Filter(pages=(900, 950)), "there is nothing on the pages 900 to 950; the last is page 68 of its file"),
+        (Filter(slides=(3,)), "there is no slide 3"),
+        (Filter(file_ids=()), "no file is allowed"),
+    ],
+)
+def test_every_condition_can_be_named(clocks: Library, where: Filter, why: str) -> None:
+    assert clocks.search("the great bell", where=where).diagnostics.unmet == why
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--min-score", "1.5"), ("--min-score", "-1"), ("--read-until", "0"), ("--top", "51")]
+)
+def test_numbers_out_of_range_are_refused_by_name(option: str, value: str, home: Path) -> None:
+    done = subprocess.run([*COMMAND, "search", "bell", option, value], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"Invalid value for '{option}'" in done.stderr.replace("'--top' / '-k'", "'--top'")
+    assert not home.exists()
