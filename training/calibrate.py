@@ -40,10 +40,10 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence"}
+ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written"}
 KINDS = {"squad2": {"question"}}
 """SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
-ROWS = {"squad2": 500}
+ROWS = {"squad2": 500, "written": 500}
 """Rows taken of a source and label, where that is not 200."""
 CITING = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -65,7 +65,10 @@ def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
     """Equally many rows of either label from each source; claims made from passages count as one source."""
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
-        name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
+        if row["kind"] == "written":
+            name = "written"
+        else:
+            name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
         if name and row[label] is not None and row["weight"] >= 0.5 and row["kind"] in KINDS.get(name, ANY):
             groups[name, row[label]].append(row)
     rng, chosen = random.Random(3), []

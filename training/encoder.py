@@ -11,6 +11,11 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+LENGTH = 320
+"""Tokens of a window with its query; later positions are never used."""
+UNREAD = -12.0
+"""The logits of a token that was not read to the end."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -47,6 +52,10 @@ class Outputs:
     support: Tensor
     early: Tensor | None
     hidden: Tensor
+    worth: Tensor | None = None
+    """How much each token is worth reading on, said early."""
+    kept: Tensor | None = None
+    """The tokens that were read to the end; None when all were."""
 
 
 class Layer(nn.Module):
@@ -92,8 +101,10 @@ class CrossEncoder(nn.Module):
         self.answer_head = nn.Linear(shape.hidden, 1)
         self.support_head = nn.Linear(shape.hidden, 1)
         self.early_head = nn.Linear(shape.hidden, 2) if shape.exit_layer else None
+        self.worth_head = nn.Linear(shape.hidden, 1) if shape.exit_layer else None
 
-    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Outputs:
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0) -> Outputs:
+        """`keep` > 0 reads on, after the exit layer, with the query and so many tokens of the passage only."""
         length = ids.shape[1]
         x = self.words(ids) + self.places.weight[:length] + self.segments(segments)
         x = F.dropout(self.norm(x), self.dropout, self.training)
@@ -102,13 +113,23 @@ class CrossEncoder(nn.Module):
             bias = bias + self._relative_bias(length, x.device)
         if torch.is_autocast_enabled(x.device.type):
             bias = bias.to(torch.get_autocast_dtype(x.device.type))
-        early = None
+        early = worth = chosen = None
         for number, layer in enumerate(self.layers, start=1):
             x = layer(x, bias)
             if self.early_head is not None and number == self.shape.exit_layer:
-                early = self.early_head(x[:, 0])
-        first = x[:, 0]
-        return Outputs(self.token_head(x), self.answer_head(first)[:, 0], self.support_head(first)[:, 0], early, x)
+                early, worth = self.early_head(x[:, 0]), self.worth_head(x)[..., 0]
+                if keep > 0:
+                    chosen = most_worth(worth, segments, mask, keep)
+                    x = x.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
+                    bias = bias.gather(3, chosen[:, None, None])
+        first, tokens = x[:, 0], self.token_head(x)
+        answer, support = self.answer_head(first)[:, 0], self.support_head(first)[:, 0]
+        if chosen is None:
+            return Outputs(tokens, answer, support, early, x, worth)
+        tokens = tokens.new_full((*mask.shape, 3), UNREAD).scatter(1, chosen[..., None].expand(-1, -1, 3), tokens)
+        hidden = x.new_zeros(*mask.shape, x.shape[-1]).scatter(1, chosen[..., None].expand_as(x), x)
+        kept = torch.zeros_like(mask).scatter(1, chosen, True) & mask
+        return Outputs(tokens, answer, support, early, hidden, worth, kept)
 
     def _relative_bias(self, length: int, device: torch.device) -> Tensor:
         assert self.relative is not None
@@ -123,6 +144,14 @@ class CrossEncoder(nn.Module):
         ).long().clamp(max=half - exact - 1)
         bucket = bucket + torch.where(distance < exact, distance, far)
         return self.relative(bucket).permute(2, 0, 1)[None]
+
+
+def most_worth(worth: Tensor, segments: Tensor, mask: Tensor, keep: int) -> Tensor:
+    """The places, in order, of every token of the query and the `keep` tokens of the passage worth most."""
+    asked = mask & (segments == 0)
+    order = worth.detach().float().masked_fill(asked, 1e4).masked_fill(~mask, -1e4)
+    size = min(mask.shape[1], keep + int(asked.sum(1).max()))
+    return order.topk(size, dim=1).indices.sort(dim=1).values
 
 
 def save(model: CrossEncoder, path: Path) -> None:

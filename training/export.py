@@ -14,9 +14,8 @@ import json
 from pathlib import Path
 
 import onnx
-from encoder import SHAPES
+from encoder import LENGTH, SHAPES
 from graph import build_back, build_front
-from prepare import LENGTH
 from safetensors.numpy import load_file
 from vocabulary import trim
 

@@ -112,7 +112,7 @@ class Graph:
 
 
 def build_front(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto:
-    """Embeddings and the first `depth` layers: ids and segments in; hidden states and early logits out."""
+    """Embeddings and the first `depth` layers: ids and segments in; hidden states, early logits and worth out."""
     graph = Graph(weights, quantized)
     zero, one = (graph.constant(f"int.{i}", np.array([i], np.int64)) for i in (0, 1))
     length = graph.op("Gather", [graph.op("Shape", ["ids"]), one], axis=0)
@@ -125,6 +125,7 @@ def build_front(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProt
     outputs = {
         "hidden": (x, (*TOKENS, hidden)),
         "early": (graph.head(graph.first(x), "early_head"), ("batch", 2)),
+        "worth": (graph.head(x, "worth_head"), (*TOKENS, 1)),
     }
     return graph.model("front", {"ids": TensorProto.INT64, "segments": TensorProto.INT64}, outputs)
 

@@ -60,7 +60,8 @@ def _summary(data: Dataset, rows: np.ndarray, values: np.ndarray) -> dict[str, f
     for name in ("squad2", "squad11", "shift_new_wiki", "nq", "fairytale", "policyqa", "covidqa"):
         pick = (source == name) & original & (table["start"] >= 0)
         result[f"f1 {name}"] = 100 * float(f1[pick].mean()) if pick.any() else float("nan")
-    for name, pick in {"squad2": squad & original, "all questions": asked}.items():
+    written = (kind == "written") & asked
+    for name, pick in {"squad2": squad & original, "written": written, "all questions": asked}.items():
         for label, score in {
             "margin": margin,
             "answer": answer,
@@ -68,9 +69,10 @@ def _summary(data: Dataset, rows: np.ndarray, values: np.ndarray) -> dict[str, f
             "early": early,
         }.items():
             result[f"auroc {name} {label}"] = auroc(table["answerable"][pick], score[pick])
-    for name in ("edited", "near", "cut", "stranger", "question"):
+    for name in ("edited", "near", "cut", "stranger", "question", "written near"):
         result[f"answered share {name}"] = float((answer[kind == name] > 0).mean()) if (kind == name).any() else -1.0
-    for name in [*sorted(set(source[table["supported"] >= 0])), "all"]:
-        pick = (table["supported"] >= 0) & ((source == name) | (name == "all"))
+    claimed = table["supported"] >= 0
+    for name in [*sorted({s for s in source[claimed] if not s.startswith("written")}), "written", "all"]:
+        pick = claimed & ((source == name) | (name == "all") | (name == kind))
         result[f"support auroc {name}"] = auroc(table["supported"][pick], support[pick])
     return {k: round(v, 4) for k, v in result.items()}

@@ -1,6 +1,6 @@
 """Turns the raw data into one file of token windows, and keeps the held-out rows as text.
 
-python training/prepare.py DATA_FOLDER TOKENIZER_JSON OUTPUT_FOLDER
+python training/prepare.py DATA_FOLDER BOOKS_FOLDER TOKENIZER_JSON OUTPUT_FOLDER
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from encoder import LENGTH
 from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
 from tables import table_examples
 from tokenizers import Encoding, Tokenizer
+from written import read_blocks, written_examples
 
-LENGTH, QUERY = 320, 96
+QUERY = 96
 COLUMNS = np.dtype(
     [(n, np.int32) for n in ("query", "context")]
     + [(n, np.int16) for n in ("left0", "left1", "right0", "right1", "start", "end", "evidence0", "evidence1")]
@@ -96,18 +98,20 @@ def rows_of(examples: list[Example], queries: Pool, contexts: Pool, names: dict[
     return np.array(table, COLUMNS)
 
 
-def main(data: Path, tokenizer_file: Path, output: Path) -> None:
+def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     rng = random.Random(11)
-    questions, claims = read(data, "train/questions"), read(data, "train/claims")
+    questions, claims, asked = (read(data, f"train/{name}") for name in ("questions", "claims", "answerability"))
+    written = read_blocks([*questions, *claims, *asked], books)
     examples = [
         *question_examples(questions, rng),
         *sentence_claims(questions, rng),
         *claim_examples(claims, rng),
-        *answerability_examples(read(data, "train/answerability")),
+        *answerability_examples(asked),
         *table_examples(sorted({str(row["context"]) for row in questions if row["source"] == "squad2"}), TABLES, rng),
+        *written_examples(written, rng),
     ]
     queries = Pool((e.query for e in examples), tokenizer, QUERY)
     contexts = Pool((e.context for e in examples), tokenizer, 32000)
@@ -128,4 +132,4 @@ def main(data: Path, tokenizer_file: Path, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
+    main(*map(Path, sys.argv[1:5]))

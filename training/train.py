@@ -25,6 +25,9 @@ from torch import Tensor
 
 SHUT = -1e4
 WARM_UP = 0.06
+KEEP = (64, 96, 128, 192, 0)
+"""Passage tokens that the student reads to the end, one of these for each batch; 0 means all. So the runtime is free
+to choose."""
 
 
 def span_logits(out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -38,6 +41,8 @@ def span_logits(out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
 def label_loss(out: Outputs, batch: Batch) -> Tensor:
     """Spans, answerability, support and evidence against the labels that are known."""
     known = (batch.answerable == 0) | (batch.start >= 0)
+    if out.kept is not None:  # an answer that was not read on teaches nothing
+        known &= (batch.start < 0) | out.kept.gather(1, batch.start.clamp(min=0)[:, None])[:, 0]
     start, end = span_logits(out, batch)
     zero = torch.zeros_like(batch.start)
     targets = [torch.where(batch.start >= 0, place, zero) for place in (batch.start, batch.end)]
@@ -64,11 +69,20 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     heads = _binary(out.answer, answer) * asked + _binary(out.support, support) * claimed
     assert out.early is not None
     early = _binary(out.early[:, 0], answer) * asked + _binary(out.early[:, 1], support) * claimed
-    evidence = _over_passage(_binary(out.tokens[..., 2], wise.tokens[..., 2].float().sigmoid()), batch)
+    marks = wise.tokens[..., 2].float().sigmoid()
+    evidence = _over_passage(_binary(out.tokens[..., 2], marks), batch)
+    worth = _over_passage(_binary(out.worth, torch.maximum(marks, _touched(wise, batch))), batch)
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
-    hidden = (hidden * batch.mask).sum(1) / batch.mask.sum(1)
-    loss = span / 2 * asked + heads + 0.3 * early + 0.5 * evidence + 0.5 * hidden
+    read = batch.mask if out.kept is None else out.kept
+    hidden = (hidden * read).sum(1) / read.sum(1)
+    loss = span / 2 * asked + heads + 0.4 * early + 0.5 * evidence + 0.4 * worth + 0.5 * hidden
     return (loss * ~batch.own).mean()
+
+
+def _touched(wise: Outputs, batch: Batch) -> Tensor:
+    """The teacher's chance that the answer begins or ends at each token, if there is one."""
+    passage = wise.tokens[..., :2].float().masked_fill(~batch.passage[..., None], SHUT)
+    return passage.softmax(1).amax(-1)
 
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:
@@ -85,6 +99,7 @@ class Trainer:
     def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
         self.model, self.data, self.options = model.to(data.device), data, options
         self.lessons: Lessons | None = None
+        self.rng = random.Random(options.seed)
         self.match = nn.Linear(model.shape.hidden, WIDTH).to(data.device)
         if options.teacher:
             began = time.time()
@@ -96,13 +111,13 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=fused)
 
     def run(self) -> None:
-        options, rng = self.options, random.Random(self.options.seed)
+        options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
-        total = int(options.epochs * -(-len(rows) // options.batch))
+        total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, options.batch, rng, options.others)))
         step, began, recent = 0, time.time(), torch.zeros((), device=self.data.device)
         self.model.train()
         while step < total:
-            for batch_rows in self.data.epoch(rows, options.batch, rng):
+            for batch_rows in self.data.epoch(rows, options.batch, rng, options.others):
                 recent += self.step(self.data.batch(batch_rows), step / total)
                 step += 1
                 if step == 20:
@@ -124,8 +139,9 @@ class Trainer:
     def step(self, batch: Batch, done: float) -> Tensor:
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
+        keep = self.rng.choice(KEEP) if self.lessons else 0
         with self.data.autocast():
-            out = self.model(batch.ids, batch.segments, batch.mask)
+            out = self.model(batch.ids, batch.segments, batch.mask, keep)
             matched = self.match(out.hidden)
         labels = label_loss(out, batch)
         if self.lessons:
@@ -152,6 +168,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
     parser.add_argument("--seconds", type=float, default=1200, help="the schedule is shortened to end in this time")
+    parser.add_argument("--others", type=float, default=1.0, help="turns an epoch gives to rows not written by hand")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=0, help="use so many rows only, to try things out")

@@ -1,0 +1,153 @@
+"""Questions and claims written by hand about passages of public texts and about passages of our own.
+
+`written/*.txt` hold blocks, one for each passage:
+
+    ## 6.001                                      the passage's name
+    P| The passage, a line for each paragraph.    only where the passage is our own
+    A| question | the passage's words that answer it, or their place in it: 120:134
+    N| question that the passage does not answer, though it seems to
+    T| sentence that the passage bears out
+    F| sentence that it does not
+
+`written/passages.jsonl` says where the other passages are found: which characters of which context of the training
+data (by hash) or of which book.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from examples import Example, Row, Span, held_out, sentence_around
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from chapterverse.ingest.read import read_all
+from chapterverse.ingest.sources import open_source
+
+FOLDER = Path(__file__).with_name("written")
+HELD = 10
+NEAR = 4
+
+
+@dataclass
+class Block:
+    """One passage with what was written about it."""
+
+    name: str
+    passage: str = ""
+    source: str = "own"
+    answered: list[tuple[str, str]] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    true: list[str] = field(default_factory=list)
+    false: list[str] = field(default_factory=list)
+
+
+def blocks(lines: Iterable[str]) -> Iterator[Block]:
+    block: Block | None = None
+    for line in lines:
+        key, _, rest = (part.strip() for part in line.partition("|"))
+        if key.startswith("## "):
+            if block:
+                yield block
+            block = Block(key.removeprefix("## "))
+        elif block and key == "P":
+            block.passage = f"{block.passage}\n\n{rest}".strip()
+        elif block and key == "A":
+            question, _, answer = (part.strip() for part in rest.partition("|"))
+            block.answered.append((question, answer))
+        elif block and key:
+            {"N": block.absent, "T": block.true, "F": block.false}[key].append(rest)
+    if block:
+        yield block
+
+
+def read_blocks(rows: Iterable[Row], books: Path) -> list[Block]:
+    """Every block with its passage; those whose passage cannot be found are left out and counted."""
+    texts = {fingerprint(str(row["context"])): str(row["context"]) for row in rows}
+    places = [json.loads(line) for line in (FOLDER / "passages.jsonl").read_text().splitlines()]
+    for name in sorted({piece["of"] for place in places for piece in place["pieces"]} - set(texts)):
+        if (books / name).exists():
+            [outcome] = read_all(open_source(str(books / name)))
+            texts[name] = outcome.document.text if outcome.document else ""
+    passages = {
+        place["id"]: (place["source"], "\n\n".join(texts[p["of"]][p["from"] : p["to"]] for p in place["pieces"]))
+        for place in places
+        if all(piece["of"] in texts for piece in place["pieces"])
+    }
+    found = [block for path in sorted(FOLDER.glob("*.txt")) for block in blocks(path.read_text().splitlines())]
+    for block in found:
+        if not block.passage and block.name in passages:
+            block.source, block.passage = passages[block.name]
+    print(f"{sum(not block.passage for block in found)} of {len(found)} written passages were not found")
+    return [block for block in found if block.passage]
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def written_examples(written: list[Block], rng: random.Random) -> Iterator[Example]:
+    near, fair = _near(written), _fair(written)
+    for block in written:
+        base = {"source": f"written {block.source}", "held": held_out(block.name, HELD)}
+        shown = {**base, "context": block.passage}
+        for question, answer in block.answered:
+            span = find(answer, block.passage)
+            if span is None:
+                continue
+            answer = block.passage[slice(*span)]
+            evidence = sentence_around(block.passage, span)
+            yield Example("written", query=question, answerable=True, answer=span, evidence=evidence, **shown)
+            for other in near[question]:
+                if find(answer, other) is None:
+                    yield Example("written near", query=question, context=other, answerable=False, weight=0.5, **base)
+            if rng.random() < 0.3 and find(answer, block.passage[: evidence[0]] + block.passage[evidence[1] :]) is None:
+                yield Example("written", query=question, answerable=False, cut=evidence, weight=0.5, **shown)
+        for question in block.absent:
+            yield Example("written", query=question, answerable=False, weight=fair[opening(question)], **shown)
+            for other in near[question]:  # another passage may answer it: the teacher alone judges
+                yield Example("written near", query=question, context=other, answerable=False, weight=0.0, **base)
+        for claims, supported in ((block.true, True), (block.false, False)):
+            for claim in claims:
+                yield Example("written", query=claim, supported=supported, **shown)
+
+
+def opening(question: str) -> str:
+    return " ".join(question.lower().split()[:2])
+
+
+def _fair(written: list[Block]) -> dict[str, float]:
+    """What an absent question weighs by its opening: "how many" must not give the label away."""
+    answered = Counter(opening(question) for block in written for question, _ in block.answered)
+    absent = Counter(opening(question) for block in written for question in block.absent)
+    return {words: min(1.0, max(0.3, 1.2 * answered[words] / count)) for words, count in absent.items()}
+
+
+def find(answer: str, passage: str) -> Span | None:
+    """Where the answer stands, whatever white space parts its words."""
+    if place := re.fullmatch(r"(\d+):(\d+)", answer):
+        return int(place[1]), int(place[2])
+    match = re.search(r"\s+".join(map(re.escape, answer.split())), passage)
+    return match.span() if match and answer else None
+
+
+def _near(written: list[Block]) -> dict[str, list[str]]:
+    """For each question the passages of other blocks that share most words with it."""
+    tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
+    passages = [block.passage for block in written]
+    matrix = tfidf.fit_transform(passages)
+    found: dict[str, list[str]] = {}
+    for number, block in enumerate(written):
+        asked = [*(question for question, _ in block.answered), *block.absent]
+        if asked:
+            for question, line in zip(asked, (tfidf.transform(asked) @ matrix.T).toarray(), strict=True):
+                line[number] = -1
+                found[question] = [passages[i] for i in np.argsort(-line)[:NEAR] if line[i] > 0]
+    return found
