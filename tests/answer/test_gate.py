@@ -193,6 +193,24 @@ def test_a_pronoun_cannot_carry_a_fact_to_another_subject() -> None:
     assert codes(gate(first, moved)) != []
 
 
+@pytest.mark.parametrize(
+    ("before", "passes"),
+    [
+        ("When the clock broke there was nobody to mend it but the smith at Stennet, Matthias Kell.", True),
+        ("Matthias Kell was a smith. There are 4,800 farthings in five pounds, and he counted them.", True),
+        ("When the clock broke there was nobody to mend it but Silas Thorne and Matthias Kell.", False),
+        ("When the clock broke there was nobody to mend it but the smith of Matthias Kell.", False),
+        ("Matthias Kell was a smith. When the clock broke nobody could mend it but Silas Thorne.", False),
+        ("Silas Thorne mended it for Matthias Kell.", False),
+    ],
+)
+def test_a_pronoun_of_the_book_stands_for_the_only_person_before_it(before: str, passes: bool) -> None:
+    passages = [Excerpt("S1", f"{before} He put it together in nine days.")]
+    draft = statement("Matthias Kell put it together in nine days.", "He put it together in nine days.")
+    gated = check([draft], passages, Trusting(), split)  # type: ignore[arg-type]
+    assert (codes(gated) == []) is passes
+
+
 @pytest.mark.parametrize(("limits", "most"), [(DEFAULT, 5), (PLAIN, 3)])
 def test_an_answer_has_so_many_sentences_at_the_most(limits: Limits, most: int) -> None:
     draft = [

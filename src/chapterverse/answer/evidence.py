@@ -36,6 +36,14 @@ _PREDICATE = re.compile(
     r"\b(?:is|are|was|were|has|had|have|do|does|did|will|would|can|could|may|might|must|shall|should|\w{3,}ed"
     rf"|{'|'.join(sorted(PAST_FORMS))})\b"
 )
+_PERSONAL = re.compile(r"\b(?:he|she|his|her)\b", re.IGNORECASE)
+_LEADING = re.compile(
+    r"(?:there|when|while|where|as|if|once|after|before|until|since|because|though|although|within|in|on|at|by|for|from"
+    r"|with|without|under|over|during)\b",
+    re.IGNORECASE,
+)
+_LOCATING = re.compile(r"\b(?:at|in|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE)
+"""What stands before the name of a place."""
 _SUBJECT_LENGTH = 90
 _EQUATION = re.compile(r"\s+(?:is|was|are|were)\s+(?:[A-Z]\w+\s?)+(?=[,;.])")
 
@@ -152,9 +160,10 @@ def _antecedent(number: int, text: str, spans: Sequence[tuple[int, int]]) -> tup
     sentence = text[slice(*spans[number])]
     if not _begins_with_pronoun(sentence):
         return "", ""
+    named = _person if _PERSONAL.search(sentence) else _named
     for back in range(number - 1, max(-1, number - 1 - _BACK), -1):
         earlier = text[slice(*spans[back])]
-        if not _begins_with_pronoun(earlier) and (subject := _named(earlier)):
+        if not _begins_with_pronoun(earlier) and (subject := named(earlier)):
             return earlier, subject
     return "", ""
 
@@ -174,6 +183,15 @@ def _named(sentence: str) -> str:
     subject = subject_of(sentence)
     equation = _EQUATION.match(sentence, len(subject))
     return sentence[: equation.end()] if equation else subject
+
+
+def _person(sentence: str) -> str:
+    """The same for "he" and "she": where a sentence begins with no subject ("When it broke, …"), its only person."""
+    subject = _named(sentence)
+    if not _LEADING.match(sentence) or names(subject):
+        return subject
+    persons = {name.text for name in names(sentence) if not _LOCATING.search(sentence[: name.start])}
+    return persons.pop() if len(persons) == 1 else ""
 
 
 def subject_of(sentence: str) -> str:
