@@ -9,9 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import qdrant_edge as qdrant
 
 from chapterverse.index.shard import engine_filter
+from tests.index.published import REQUESTS
 
 SCHEMAS = {"keyword": qdrant.PayloadSchemaType.Keyword, "integer": qdrant.PayloadSchemaType.Integer}
 
@@ -23,7 +25,7 @@ class Refusal(Exception):
 
 
 class StandIn:
-    """In strict mode, as Qdrant's cloud is: it filters by no field that has no index.
+    """Takes what the published interface takes, in strict mode, as Qdrant's cloud is: no filter without an index.
 
     `fail_next` holds status codes that the next requests are answered with, one each.
     """
@@ -95,11 +97,21 @@ class StandIn:
 
     def _answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
         self.requests.append(f"{method} {path}")
+        self._check_request(method, path, body)
         if self.fail_next:
             raise Refusal(self.fail_next.pop(0), "told to fail")
         if path == "/":
             return {"title": "qdrant", "version": self.version}
         return {"result": self._route(method, path, body), "status": "ok", "time": 0.0}
+
+    @staticmethod
+    def _check_request(method: str, path: str, body: dict[str, Any]) -> None:
+        """As the published interface has it, or it is refused, as a server would."""
+        named = path if path == "/collections/aliases" else re.sub(r"^(/collections)/[^/]+", r"\1/{}", path)
+        try:
+            REQUESTS[method, named].validate(body)
+        except (KeyError, jsonschema.ValidationError) as error:
+            raise Refusal(400, f"Format error in JSON body: {error}") from error
 
     def _route(self, method: str, path: str, body: dict[str, Any]) -> Any:
         if (method, path) == ("GET", "/aliases"):

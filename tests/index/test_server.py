@@ -9,9 +9,12 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from pytest_httpserver import HTTPServer
+from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from chapterverse.errors import (
@@ -26,9 +29,23 @@ from chapterverse.index.points import all_of, is_any, tagged
 from chapterverse.index.remote import ClusterSettings, RemoteCollection
 from chapterverse.index.server import ServerStore
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
+from tests.index import published
 from tests.index.books import build, points, record, texts
+from tests.index.published import REQUESTS
 from tests.index.standin import StandIn
 
+GENERATED = {
+    ("PUT", "/collections/{}"): models.CreateCollection,
+    ("PUT", "/collections/{}/index"): models.CreateFieldIndex,
+    ("PUT", "/collections/{}/points"): models.PointsList,
+    ("POST", "/collections/{}/points"): models.PointRequest,
+    ("POST", "/collections/{}/points/payload"): models.SetPayload,
+    ("POST", "/collections/{}/points/payload/delete"): models.DeletePayload,
+    ("POST", "/collections/{}/points/query"): models.QueryRequest,
+    ("POST", "/collections/{}/points/scroll"): models.ScrollRequest,
+    ("POST", "/collections/{}/points/count"): models.CountRequest,
+    ("POST", "/collections/aliases"): models.ChangeAliasesOperation,
+}
 SERVERS = ["stand-in", *(["real"] if os.environ.get("QDRANT_URL") else [])]
 
 
@@ -45,7 +62,7 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[ServerStore]:
         url, key = os.environ["QDRANT_URL"], os.environ.get("QDRANT_API_KEY")
     else:
         url, key = request.getfixturevalue("standin").url, None
-    store = ServerStore(url, key, grace=0.2, namespace=f"test-{uuid.uuid4().hex}")
+    store = ServerStore(url, key, grace=0.4, namespace=f"test-{uuid.uuid4().hex}")
     yield store
     for index in await store.indexes():
         await store.delete(index)
@@ -54,6 +71,25 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[ServerStore]:
 
 class TestServerStore(StoreConformance):
     pass
+
+
+@pytest.mark.parametrize(
+    ("schema", "model"),
+    [
+        *((REQUESTS[call].schema, model) for call, model in GENERATED.items()),
+        (published.FILTER, models.Filter),
+        (published.CONDITION, models.FieldCondition),
+        (published.RANGE, models.Range),
+        (published.DENSE_PARAMS, models.VectorParams),
+        (published.SPARSE_PARAMS, models.SparseVectorParams),
+        (published.SPARSE, models.SparseVector),
+        (published.NEW_ALIAS, models.CreateAlias),
+    ],
+)
+def test_the_schemas_of_requests_are_the_published_ones(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    assert set(schema["properties"]) <= set(fields)
+    assert set(schema["required"]) == {name for name, field in fields.items() if field.is_required()}
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from chapterverse.providers import Registry, RetryPolicy, Target
+from tests.providers import published
 
 KEY = "sk-test-0123456789abcdef"
 FAST = RetryPolicy(attempts=3, wait_initial=0.001, wait_max=0.002, wait_jitter=0.0)
@@ -38,7 +39,7 @@ def unit(text: str, dimensions: int) -> Floats:
 
 @dataclass(frozen=True)
 class StandIn:
-    """One provider, as its documentation describes it."""
+    """One provider, as its documentation describes it; `schema` is of the requests that it takes."""
 
     provider: str
     path: str
@@ -104,14 +105,6 @@ def script(server: HTTPServer, stand_in: StandIn, replies: Iterable[Response | N
     return bodies
 
 
-def _texts_schema(most: int) -> Body:
-    return {"type": "array", "minItems": 1, "maxItems": most, "items": {"type": "string", "minLength": 1}}
-
-
-def _closed(properties: Body, required: list[str]) -> Body:
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
 COHERE = StandIn(
     provider="cohere",
     path="/v2/embed",
@@ -124,21 +117,7 @@ COHERE = StandIn(
         "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 7 * len(vectors)}},
     },
     dimensions_of=lambda body: body.get("output_dimension"),
-    schema=_closed(
-        {
-            "model": {"type": "string"},
-            "texts": _texts_schema(96),
-            "input_type": {"enum": ["search_document", "search_query", "classification", "clustering", "image"]},
-            "embedding_types": {
-                "type": "array",
-                "items": {"enum": ["float", "int8", "uint8", "binary", "ubinary", "base64"]},
-            },
-            "output_dimension": {"enum": [256, 512, 1024, 1536]},
-            "truncate": {"enum": ["NONE", "START", "END"]},
-            "max_tokens": {"type": "integer"},
-        },
-        ["model", "input_type"],
-    ),
+    schema=published.COHERE,
     key_header=("Authorization", f"Bearer {KEY}"),
     own_dimensions=1536,
 )
@@ -151,20 +130,6 @@ def _openai_answer(encode: Callable[[Floats], Any], usage: Body) -> Callable[[li
         return {"object": "list", "model": "m", "data": data[::-1], "usage": usage}
 
     return answer
-
-
-def _openai_schema(most: int, encodings: list[str], **more: Body) -> Body:
-    return _closed(
-        {
-            "input": {"anyOf": [{"type": "string", "minLength": 1}, _texts_schema(most)]},
-            "model": {"type": "string"},
-            "encoding_format": {"enum": encodings},
-            "dimensions": {"type": "integer", "minimum": 1},
-            "user": {"type": "string"},
-            **more,
-        },
-        ["input", "model"],
-    )
 
 
 def _openai_error(status: int, message: str) -> Body:
@@ -180,7 +145,7 @@ OPENAI = StandIn(
         lambda one: base64.b64encode(one.astype("<f4").tobytes()).decode(), {"prompt_tokens": 9, "total_tokens": 9}
     ),
     dimensions_of=lambda body: body.get("dimensions"),
-    schema=_openai_schema(2048, ["float", "base64"]),
+    schema=published.OPENAI,
     key_header=("Authorization", f"Bearer {KEY}"),
     own_dimensions=1536,
     error=_openai_error,
@@ -192,7 +157,7 @@ OPENROUTER = StandIn(
     texts=lambda body: body["input"],
     answer=_openai_answer(lambda one: one.tolist(), {"prompt_tokens": 9, "total_tokens": 9, "cost": 0.5}),
     dimensions_of=lambda body: body.get("dimensions"),
-    schema=_openai_schema(2048, ["float", "base64"], input_type={"type": "string"}, provider={"type": "object"}),
+    schema=published.OPENROUTER,
     key_header=("Authorization", f"Bearer {KEY}"),
     own_dimensions=1536,
     error=lambda status, message: {"error": {"code": status, "message": message}},
@@ -211,7 +176,7 @@ PERPLEXITY = StandIn(
         },
     ),
     dimensions_of=lambda body: body.get("dimensions"),
-    schema=_openai_schema(512, ["base64_int8", "base64_binary"]),
+    schema=published.PERPLEXITY,
     key_header=("Authorization", f"Bearer {KEY}"),
     own_dimensions=1024,
     error=_openai_error,
@@ -222,19 +187,6 @@ def _google_error(status: int, message: str) -> Body:
     return {"error": {"code": status, "message": message, "status": "FAILED"}}
 
 
-_CONTENT = _closed(
-    {
-        "role": {"type": "string"},
-        "parts": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 1,
-            "items": _closed({"text": {"type": "string"}}, ["text"]),
-        },
-    },
-    ["parts"],
-)
-_TASK_TYPES = {"enum": ["RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT", "SEMANTIC_SIMILARITY", "QUESTION_ANSWERING"]}
 _GOOGLE_PREFIXES = ("title: none | text: ", "task: search result | query: ")
 
 
@@ -246,26 +198,7 @@ def _gemini(model: str) -> StandIn:
         texts=lambda body: [one["content"]["parts"][0]["text"] for one in body["requests"]],
         answer=lambda vectors: {"embeddings": [{"values": one.tolist()} for one in vectors]},
         dimensions_of=lambda body: body["requests"][0].get("outputDimensionality"),
-        schema=_closed(
-            {
-                "requests": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": 100,
-                    "items": _closed(
-                        {
-                            "model": {"const": f"models/{model}"},
-                            "content": _CONTENT,
-                            "taskType": _TASK_TYPES,
-                            "title": {"type": "string"},
-                            "outputDimensionality": {"type": "integer", "minimum": 1},
-                        },
-                        ["model", "content"],
-                    ),
-                }
-            },
-            ["requests"],
-        ),
+        schema=published.GEMINI,
         key_header=("x-goog-api-key", KEY),
         own_dimensions=3072,
         error=_google_error,
@@ -294,22 +227,7 @@ VERTEX = StandIn(
         ]
     },
     dimensions_of=lambda body: body.get("parameters", {}).get("outputDimensionality"),
-    schema=_closed(
-        {
-            "instances": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 1,
-                "items": _closed(
-                    {"content": {"type": "string"}, "task_type": _TASK_TYPES, "title": {"type": "string"}}, ["content"]
-                ),
-            },
-            "parameters": _closed(
-                {"autoTruncate": {"type": "boolean"}, "outputDimensionality": {"type": "integer", "minimum": 1}}, []
-            ),
-        },
-        ["instances"],
-    ),
+    schema=published.VERTEX,
     own_dimensions=3072,
     error=_google_error,
     **_VERTEX_WAY_IN,
@@ -325,21 +243,7 @@ VERTEX_2 = StandIn(
         "truncated": False,
     },
     dimensions_of=lambda body: body["embedContentConfig"].get("outputDimensionality"),
-    schema=_closed(
-        {
-            "content": _CONTENT,
-            "embedContentConfig": _closed(
-                {
-                    "taskType": _TASK_TYPES,
-                    "title": {"type": "string"},
-                    "outputDimensionality": {"type": "integer", "minimum": 1},
-                    "autoTruncate": {"type": "boolean"},
-                },
-                [],
-            ),
-        },
-        ["content"],
-    ),
+    schema=published.VERTEX_CONTENT,
     own_dimensions=3072,
     error=_google_error,
     prefixes=_GOOGLE_PREFIXES,

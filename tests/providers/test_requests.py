@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from cohere import AsyncClientV2
+from google.genai.types import EmbedContentConfig
+from openai.types import EmbeddingCreateParams
+from pydantic.alias_generators import to_camel
 from pytest_httpserver import HTTPServer
 
 from chapterverse.protocols import Embedded, InputType
 from chapterverse.providers import Embeddings, Target
+from tests.providers import published
 from tests.providers.stand_ins import ALL, FAST, KEY, StandIn, unit
 
 TEXTS = ["The clock struck thirteen.", "Nobody in the vale heard it.", "Ein Satz mit Umlauten: äöü."]
@@ -37,6 +43,14 @@ def test_vectors_come_back_in_order_and_of_unit_length(name: str, httpserver: HT
     assert embedded.usage.cost is not None
     assert embedded.usage.cost > 0
     httpserver.check_assertions()
+
+
+def test_the_schemas_of_requests_have_the_fields_that_the_vendors_sdks_are_generated_with() -> None:
+    assert set(published.OPENAI["properties"]) == set(EmbeddingCreateParams.__annotations__)
+    parameters = inspect.signature(AsyncClientV2.embed).parameters
+    assert set(published.COHERE["properties"]) == set(parameters) - {"self", "request_options"}
+    config = {to_camel(name) for name in EmbedContentConfig.model_fields}
+    assert set(published.EMBED_CONFIG["properties"]) == config - {"mimeType", "httpOptions"}
 
 
 @pytest.mark.parametrize("name", ALL)
