@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,11 +92,13 @@ def script(server: HTTPServer, stand_in: StandIn, replies: Iterable[Response | N
     """Give these replies in turn, and then (or where one is None) the right answer; the bodies, as they come."""
     waiting = iter(replies)
     bodies: list[Body] = []
+    turn = threading.Lock()
 
     def handle(request: Request) -> Response:
         body = json.loads(request.data)
-        bodies.append(body)
-        scripted = next(waiting, None)
+        with turn:  # or the reply to the third would go to whoever came while the third was written down
+            bodies.append(body)
+            scripted = next(waiting, None)
         if scripted is not None:
             return scripted
         dimensions = stand_in.dimensions_of(body) or stand_in.own_dimensions
