@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chapterverse.library import Library
+from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
 from chapterverse.surfaces.cli import app
 from chapterverse.types import Filter
@@ -56,6 +57,21 @@ def test_of_two_processes_that_make_the_same_index_none_loses_what_the_other_sto
         assert "is in use by process" in complaints[name] or "There is an index 'vale' already" in complaints[name]
     with Library(Settings(home=home)) as library:
         assert {source.file_id for source in library.inspect("vale").sources} == stored
+
+
+def test_a_build_that_is_given_up_while_a_file_is_read_ends_there(home: Path) -> None:
+    async def give_up() -> list[str]:
+        async with AsyncLibrary(Settings(home=home)) as library:
+            building = asyncio.create_task(library.add("sample"))
+            while not list(home.glob("*/lock")):
+                await asyncio.sleep(0.01)
+            building.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await building
+            return [record.id for record in await library.indexes()]
+
+    assert asyncio.run(give_up()) == []
+    assert list(home.iterdir()) == []
 
 
 def test_a_damaged_index_is_told_of_and_can_be_removed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
@@ -142,8 +143,9 @@ async def cut_files(
     """Read and cut the wanted files, in order; what cannot be read is added to `failed`, or raised."""
     for offer in offers:
         outcomes = read_all(_Chosen(offer, wanted), ingestion.options)
+        reading = threading.Lock()
         try:
-            while (done := await asyncio.to_thread(_next, outcomes, chunking)) is not None:
+            while (done := await asyncio.to_thread(_next, outcomes, chunking, reading)) is not None:
                 outcome, chunks = done
                 if outcome.document is None:
                     assert outcome.error is not None
@@ -158,7 +160,7 @@ async def cut_files(
                 if ingestion.on_file is not None:
                     ingestion.on_file(outcome.document.file_id)
         finally:
-            await asyncio.to_thread(outcomes.close)
+            await asyncio.to_thread(_close, outcomes, reading)
 
 
 async def truncated(
@@ -180,11 +182,20 @@ async def truncated(
         return
 
 
-def _next(outcomes: Generator[Outcome, None, None], chunking: Chunking) -> tuple[Outcome, list[Chunk]] | None:
-    outcome = next(outcomes, None)
+def _next(
+    outcomes: Generator[Outcome, None, None], chunking: Chunking, reading: threading.Lock
+) -> tuple[Outcome, list[Chunk]] | None:
+    with reading:
+        outcome = next(outcomes, None)
     if outcome is None:
         return None
     return outcome, chunk(outcome.document, chunking) if outcome.document else []
+
+
+def _close(outcomes: Generator[Outcome, None, None], reading: threading.Lock) -> None:
+    """Stop reading. A thread cannot be cancelled: whatever it waits for comes first, if the build was given up then."""
+    with reading:
+        outcomes.close()
 
 
 def embedding_text(document: Document, piece: Chunk) -> str:
