@@ -88,24 +88,20 @@ class IndexReader(Protocol):
     @property
     def record(self) -> IndexRecord: ...
 
-    async def search_dense(
-        self, vector: Sequence[float], where: Filter | None, limit: int, *, with_vectors: bool = False
-    ) -> list[Hit]:
+    async def search_dense(self, vector: Sequence[float], where: Filter | None, limit: int) -> list[Hit]:
         """The nearest entries, best first, each with its cosine."""
         ...
 
-    async def search_lexical(
-        self, terms: SparseVector, where: Filter | None, limit: int, *, with_vectors: bool = False
-    ) -> list[Hit]:
+    async def search_lexical(self, terms: SparseVector, where: Filter | None, limit: int) -> list[Hit]:
         """The entries that share a term with the query, best first, each with its BM25."""
         ...
 
-    async def score_dense(self, vector: Sequence[float], chunk_ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of each of these chunks, by its id."""
+    async def score_dense(self, vector: Sequence[float], hits: Sequence[Hit]) -> dict[str, float]:
+        """The cosines of entries that another search found, by the ids of their chunks."""
         ...
 
-    async def score_lexical(self, terms: SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
-        """The BM25 of each of these chunks that shares a term with the query, by its id."""
+    async def score_lexical(self, terms: SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
+        """The same with their BM25; those that share no term with the query are left out."""
         ...
 
     async def count(self, where: Filter | None = None) -> int:

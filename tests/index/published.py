@@ -52,8 +52,10 @@ MATCH = _either(
     _closed(("any",), any=_either(_list_of(TEXT), _list_of({"type": "integer"}))),
 )
 RANGE = _closed((), lt=NUMBER, gt=NUMBER, gte=NUMBER, lte=NUMBER)
-CONDITION = {**_closed(("key",), key=TEXT, match=MATCH, range=RANGE), "minProperties": 2}
-FILTER = _closed((), must=_list_of(CONDITION), must_not=_list_of(CONDITION), should=_list_of(CONDITION))
+FIELD_CONDITION = {**_closed(("key",), key=TEXT, match=MATCH, range=RANGE), "minProperties": 2}
+HAS_ID = _closed(("has_id",), has_id=_list_of(POINT_ID))
+_CONDITIONS = _list_of(_either(FIELD_CONDITION, HAS_ID))
+FILTER = _closed((), must=_CONDITIONS, must_not=_CONDITIONS, should=_CONDITIONS)
 
 WITH_PAYLOAD = _either(FLAG, _list_of(TEXT))
 WITH_VECTOR = _either(FLAG, _list_of(TEXT))

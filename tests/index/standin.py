@@ -138,6 +138,8 @@ class StandIn:
 
     def _check_filter(self, name: str, where: dict[str, Any]) -> None:
         for condition in (*where.get("must", ()), *where.get("must_not", ())):
+            if "has_id" in condition:
+                continue
             needed = "integer" if "range" in condition else "keyword"
             if self._indexed[name].get(condition["key"]) != needed:
                 missing = f'Index required but not found for "{condition["key"]}" of one of the following types: '

@@ -294,7 +294,7 @@ class TestArchive:
             for query in ("whale ship", "roses"):
                 hits = [await r.search_lexical(lexical.query_vector(query), None, 9) for r in (first, second)]
                 assert {h.entry.chunk.id: h.score for h in hits[0]} == {h.entry.chunk.id: h.score for h in hits[1]}
-                dense = [await r.search_dense(vector(query), None, 9, with_vectors=True) for r in (first, second)]
+                dense = [await r.search_dense(vector(query), None, 9) for r in (first, second)]
                 assert dense[0] == dense[1]
 
     async def test_what_is_not_an_archive_is_refused(self, store: EdgeStore, root: Path) -> None:

@@ -78,7 +78,8 @@ class TestServerStore(StoreConformance):
     [
         *((REQUESTS[call].schema, model) for call, model in GENERATED.items()),
         (published.FILTER, models.Filter),
-        (published.CONDITION, models.FieldCondition),
+        (published.FIELD_CONDITION, models.FieldCondition),
+        (published.HAS_ID, models.HasIdCondition),
         (published.RANGE, models.Range),
         (published.DENSE_PARAMS, models.VectorParams),
         (published.SPARSE_PARAMS, models.SparseVectorParams),

@@ -20,6 +20,8 @@ Rerank = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
 
 _POOL = 50
 """How many candidates each search brings at the least: fusion and reranking need some to choose from."""
+_OPENING = 8
+"""Passages that begin with the same so many words are compared to their ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,12 @@ async def _candidates(
     assert vector is not None
     cosines = {hit.entry.chunk.id: hit.score for hit in by_meaning}
     words = {hit.entry.chunk.id: hit.score for hit in by_words}
-    entries = {hit.entry.chunk.id: hit.entry for hit in (*by_meaning, *by_words)}
-    cosines |= await reader.score_dense(vector, [key for key in entries if key not in cosines])
-    words |= await reader.score_lexical(terms, [key for key in entries if key not in words])
+    hits = {hit.entry.chunk.id: hit for hit in (*by_meaning, *by_words)}
+    cosines |= await reader.score_dense(vector, [hit for key, hit in hits.items() if key not in cosines])
+    words |= await reader.score_lexical(terms, [hit for key, hit in hits.items() if key not in words])
     return [
-        Found(entry, 0.0, vector=cosines[key], lexical=words.get(key, 0.0))
-        for key, entry in entries.items()
+        Found(hit.entry, 0.0, vector=cosines[key], lexical=words.get(key, 0.0))
+        for key, hit in hits.items()
         if key in cosines
     ]
 
@@ -160,12 +162,13 @@ def _order(one: Found) -> tuple[float, float, float, str]:
 
 def fold_duplicates(found: Sequence[Found]) -> list[Found]:
     """Passages that say the same in the same words count once: the best of them stays."""
-    seen: set[str] = set()
+    opened: dict[tuple[str, ...], list[str]] = {}
     kept = []
     for one in found:
-        words = " ".join(one.entry.chunk.text.split())
-        if words not in seen:
-            seen.add(words)
+        text = one.entry.chunk.text
+        alike = opened.setdefault(tuple(text.split(maxsplit=_OPENING)[:_OPENING]), [])
+        if not any(other.split() == text.split() for other in alike):
+            alike.append(text)
             kept.append(one)
     return kept
 

@@ -22,6 +22,7 @@ from chapterverse.index.points import (
     document_of,
     document_points,
     entry_of,
+    is_one_of,
     is_within,
     tagged,
     visible_in,
@@ -56,10 +57,9 @@ class Collection(Protocol):
         vector: Sequence[float] | SparseVector,
         where: Where,
         limit: int,
-        fields: Sequence[str],
-        with_vectors: bool,
+        with_payload: bool,
     ) -> list[RawPoint]:
-        """The nearest points, best first; with these fields, or all of them if none is named."""
+        """The nearest points, best first."""
         ...
 
     async def scroll(
@@ -85,38 +85,32 @@ class GenerationReader:
         self._release = release
         self._open = True
 
-    async def search_dense(
-        self, vector: Sequence[float], where: Filter | None, limit: int, *, with_vectors: bool = False
-    ) -> list[Hit]:
+    async def search_dense(self, vector: Sequence[float], where: Filter | None, limit: int) -> list[Hit]:
         _check_dimensions(vector, self.record)
-        return await self._search(vector, where, limit, with_vectors)
+        return await self._search(vector, where, limit)
 
-    async def search_lexical(
-        self, terms: SparseVector, where: Filter | None, limit: int, *, with_vectors: bool = False
-    ) -> list[Hit]:
-        if not terms.indices:
-            return []
-        return await self._search(terms, where, limit, with_vectors)
+    async def search_lexical(self, terms: SparseVector, where: Filter | None, limit: int) -> list[Hit]:
+        return await self._search(terms, where, limit) if terms.indices else []
 
-    async def _search(
-        self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int, with_vectors: bool
-    ) -> list[Hit]:
-        found = await self.collection.query(self.generation, vector, where_of(where), limit, (), with_vectors)
-        return [Hit(entry_of(point.payload), point.score, point.dense) for point in found]
+    async def _search(self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int) -> list[Hit]:
+        found = await self.collection.query(self.generation, vector, where_of(where), limit, True)
+        return [Hit(entry_of(point.payload), point.score, point.id) for point in found]
 
-    async def score_dense(self, vector: Sequence[float], chunk_ids: Sequence[str]) -> dict[str, float]:
+    async def score_dense(self, vector: Sequence[float], hits: Sequence[Hit]) -> dict[str, float]:
         _check_dimensions(vector, self.record)
-        return await self._score(vector, chunk_ids)
+        return await self._score(vector, hits)
 
-    async def score_lexical(self, terms: SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
-        return await self._score(terms, chunk_ids) if terms.indices else {}
+    async def score_lexical(self, terms: SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
+        return await self._score(terms, hits) if terms.indices else {}
 
-    async def _score(self, vector: Sequence[float] | SparseVector, chunk_ids: Sequence[str]) -> dict[str, float]:
-        if not chunk_ids:
+    async def _score(self, vector: Sequence[float] | SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
+        """Without payloads, which would cost more than the scores."""
+        chunks = {hit.point: hit.entry.chunk.id for hit in hits}
+        if not chunks:
             return {}
-        where = all_of(tagged("chunk", *chunk_ids))
-        found = await self.collection.query(self.generation, vector, where, len(chunk_ids), ["chunk_id"], False)
-        return {point.payload["chunk_id"]: point.score for point in found}
+        where = all_of(is_one_of(list(chunks)))
+        found = await self.collection.query(self.generation, vector, where, len(chunks), False)
+        return {chunks[point.id]: point.score for point in found}
 
     async def count(self, where: Filter | None = None) -> int:
         return await self.collection.count(self.generation, both(all_of(tagged("kind", "chunk")), where_of(where)))

@@ -150,8 +150,7 @@ class ForwardedCollection:
         vector: Sequence[float] | SparseVector,
         where: Where,
         limit: int,
-        fields: Sequence[str],
-        with_vectors: bool,
+        with_payload: bool,
     ) -> list[RawPoint]:
         found = await self._call(
             "query",
@@ -159,8 +158,7 @@ class ForwardedCollection:
             vector=vector_to_json(vector),
             where=where,
             limit=limit,
-            fields=list(fields),
-            with_vectors=with_vectors,
+            with_payload=with_payload,
         )
         return [point_from_json(point) for point in found]
 

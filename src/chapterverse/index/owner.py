@@ -183,8 +183,7 @@ async def _of_collection(collection: Collection, request: Message) -> Any:
     match request["do"]:
         case "query":
             vector = vector_from_json(request["vector"])
-            wanted = [request[name] for name in ("limit", "fields", "with_vectors")]
-            found = await collection.query(generation, vector, where, *wanted)
+            found = await collection.query(generation, vector, where, request["limit"], request["with_payload"])
             return [point_to_json(point) for point in found]
         case "scroll":
             page = [request[name] for name in ("limit", "offset", "fields", "with_vectors")]

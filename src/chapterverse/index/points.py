@@ -198,6 +198,11 @@ def is_any(key: str, values: Sequence[str]) -> Condition:
     return {"key": key, "match": {"any": list(values)}}
 
 
+def is_one_of(points: Sequence[str]) -> Condition:
+    """Holds for the points of these ids."""
+    return {"has_id": list(points)}
+
+
 def is_within(key: str, **bounds: int) -> Condition:
     """Bounds are `gte`, `gt`, `lte`, `lt`."""
     return {"key": key, "range": bounds}

@@ -144,8 +144,7 @@ class RemoteCollection:
         vector: Sequence[float] | SparseVector,
         where: Where,
         limit: int,
-        fields: Sequence[str],
-        with_vectors: bool,
+        with_payload: bool,
     ) -> list[RawPoint]:
         found = await self.server.call(
             lambda: self.server.client.query_points(
@@ -154,8 +153,7 @@ class RemoteCollection:
                 using=TERMS if isinstance(vector, SparseVector) else DENSE,
                 query_filter=_client_filter(both(where, visible_in(generation))),
                 limit=limit,
-                with_payload=list(fields) or True,
-                with_vectors=[DENSE] if with_vectors else False,
+                with_payload=with_payload,
             )
         )
         return [_from_client(point, point.score) for point in found.points]

@@ -107,10 +107,9 @@ class Shard:
         vector: Sequence[float] | SparseVector,
         where: Where,
         limit: int,
-        fields: Sequence[str],
-        with_vectors: bool,
+        with_payload: bool,
     ) -> list[RawPoint]:
-        return await self._run(self._query, generation, vector, where, limit, fields, with_vectors)
+        return await self._run(self._query, generation, vector, where, limit, with_payload)
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
@@ -182,8 +181,7 @@ class Shard:
         vector: Sequence[float] | SparseVector,
         where: Where,
         limit: int,
-        fields: Sequence[str],
-        with_vectors: bool,
+        with_payload: bool,
     ) -> list[RawPoint]:
         with self._lock, _engine_errors():
             is_lexical = isinstance(vector, SparseVector)
@@ -192,8 +190,8 @@ class Shard:
                 query=qdrant.Query.Nearest(_to_engine_vector(vector), using=TERMS if is_lexical else DENSE),
                 filter=engine_filter(self._visible(generation, where)),
                 params=self._term_statistics(generation) if is_lexical else None,
-                with_payload=list(fields) or True,
-                with_vector=[DENSE] if with_vectors else False,
+                with_payload=with_payload,
+                with_vector=False,
             )
             return [_from_engine(point, point.score) for point in self._engine.query(request)]
 
@@ -244,7 +242,9 @@ def engine_filter(where: Where) -> qdrant.Filter:
     )
 
 
-def _condition(condition: Condition) -> qdrant.FieldCondition:
+def _condition(condition: Condition) -> qdrant.FieldCondition | qdrant.HasIdCondition:
+    if "has_id" in condition:
+        return qdrant.HasIdCondition(set(condition["has_id"]))
     if "range" in condition:
         return qdrant.FieldCondition(condition["key"], range=qdrant.RangeFloat(**condition["range"]))
     return qdrant.FieldCondition(condition["key"], match=qdrant.MatchAny(condition["match"]["any"]))

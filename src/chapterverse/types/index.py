@@ -101,7 +101,8 @@ class Hit:
 
     entry: Entry
     score: float
-    dense: Sequence[float] | None = None
+    point: str
+    """The store's own name for the entry, for this reader alone."""
 
 
 @dataclass(frozen=True, slots=True)
