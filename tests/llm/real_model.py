@@ -21,10 +21,7 @@ from chapterverse.errors import GenerationError
 from chapterverse.library import Generation, Library
 from chapterverse.types import Answer, AnswerEvent, Spoken
 
-BELL = (
-    "The great bell was cast in 1702 by Josiah Penhale. It weighs forty-one hundredweight."
-    " The bell was hung in the north tower in 1704, after two winters in the yard."
-)
+BELL = "The great bell was cast in 1702 by Josiah Penhale. It weighs forty-one hundredweight."
 ON_THE_BELL = ["When was the great bell cast?", "Who cast the great bell?", "How much does the great bell weigh?"]
 
 
@@ -39,9 +36,11 @@ def model() -> Iterator[Generation]:
     params.n_ctx = 4096
     params.n_parallel = 1
     params.cpuparams.n_threads = 1  # several wait for each other in a loop, which is slow where cores are shared
+    params.sampling.penalty_repeat = 1.1  # else it says one sentence again and again, until it is cut off
+    params.sampling.penalty_last_n = 128
     server = xllamacpp.Server(params)
     options = {"base_url": f"{server.listening_address}/v1", "timeout": 600}
-    yield Generation("openai-compatible:smollm2", options=options, seconds=600, max_tokens=160)
+    yield Generation("openai-compatible:smollm2", options=options, seconds=600, max_tokens=256)
     del server
 
 
