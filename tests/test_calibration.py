@@ -7,13 +7,18 @@ import pytest
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.library import Generation, Library
 from chapterverse.library.parts import reader_name
+from chapterverse.types import Answer
 
 PATIENT = Generation(seconds=300)
 ANSWERED = "Who taught apprentices by handing them a seven-pound weight?"
 
 
-def test_a_stored_threshold_is_used_and_can_be_taken_back(clocks: Library) -> None:
-    before = clocks.ask(ANSWERED, generation=PATIENT)
+@pytest.fixture(scope="module")
+def before(clocks: Library) -> Answer:
+    return clocks.ask(ANSWERED, generation=PATIENT)
+
+
+def test_a_stored_threshold_is_used_and_can_be_taken_back(clocks: Library, before: Answer) -> None:
     assert before.status == "ok"
     stored = {"answer_threshold": 1.0, "reader": reader_name(clocks.reader)}
     clocks.calibrate(stored)
@@ -33,11 +38,8 @@ def test_a_stored_threshold_is_used_and_can_be_taken_back(clocks: Library) -> No
     assert clocks.ask(ANSWERED, generation=PATIENT).text == before.text
 
 
-def test_what_might_be_the_answer_is_told_of_refusals_too(clocks: Library) -> None:
-    answered, refused = (
-        clocks.ask(ANSWERED, generation=PATIENT),
-        clocks.ask("What did Ambrose Kell eat for breakfast?", generation=PATIENT),
-    )
+def test_what_might_be_the_answer_is_told_of_refusals_too(clocks: Library, before: Answer) -> None:
+    refused = clocks.ask("What did Ambrose Kell eat for breakfast?", generation=PATIENT)
     assert refused.status == "refused"
-    assert 0 < refused.answerable < answered.answerable <= 1
+    assert 0 < refused.answerable < before.answerable <= 1
     assert clocks.ask("What is the main theme of Chapter 3?", generation=PATIENT).answerable == pytest.approx(1.0)

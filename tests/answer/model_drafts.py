@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,14 +19,23 @@ from pytest_httpserver import HTTPServer
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.errors import GenerationError
 from chapterverse.library import Generation, Library
-from chapterverse.types import Answer, Chunk, Entry, Place
+from chapterverse.reading.reader import Reader
+from chapterverse.types import Answer, AnswerSpan, Chunk, Entry, Place, Reading
 from tests.chat_server import ChatServer, Said, draft_json
 
 _HERE = Path(__file__).parent
 _CHAPTERS = _HERE.parents[1] / "sample" / "chapters"
 
 ANYTHING = ValidationSettings(relevance_threshold=0.0, answer_threshold=0.0)
-"""Whether the passages answer is not asked here: the gate alone must do."""
+
+
+class GateReader(Reader):
+    """Judges what is claimed. Whether the passages answer is not asked here, for the gate alone must do: they do."""
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        first = Reading(1.0, 1.0, (AnswerSpan(0, len(passages[0]), 1.0),))
+        return [first, *(Reading(0.0, 0.0) for _ in passages[1:])]
+
 
 Kind = Literal["hostile", "faithful"]
 

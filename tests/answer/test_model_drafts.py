@@ -10,14 +10,14 @@ from pytest_httpserver import HTTPServer
 from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.library import Library
 from chapterverse.types import Answer
-from tests.answer.model_drafts import Kind, ModelDraft, ModelServer, model_drafts, spoken
+from tests.answer.model_drafts import GateReader, Kind, ModelDraft, ModelServer, model_drafts, spoken
 
 Outcome = tuple[ModelDraft, Answer | None]
 
 
 @pytest.fixture(scope="module")
 def outcomes() -> Iterator[list[Outcome]]:
-    with HTTPServer(host="127.0.0.1") as server, Library() as library:
+    with HTTPServer(host="127.0.0.1") as server, Library(reader=GateReader()) as library:
         model = ModelServer(server, library)
         yield [(draft, model.answer(draft)) for draft in model_drafts()]
 

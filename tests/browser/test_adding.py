@@ -13,9 +13,10 @@ from tests.ingest.test_hostile import REFUSED
 
 TOLLEN = "# The Toll-House\n\nThe toll-house of Tollen has a red door. It was painted in 1822 by Amos Birch.\n"
 HOSTILE = (
-    "encrypted.pdf", "drm.epub", "cut off.docx", "nothing.txt", "zip bomb.docx", "crowded zip.epub", "flate bomb.pdf",
-    "deep.html", "xxe.docx", "laughs.epub", "up and out.epub", "scanned.pdf", "picture.pdf", "noise.txt", "old.doc",
+    "encrypted.pdf", "cut off.docx", "nothing.txt", "zip bomb.docx", "xxe.docx", "up and out.epub", "scanned.pdf",
+    "old.doc",
 )  # fmt: skip
+"""One for each reason; the tests of ingest have them all."""
 
 
 @pytest.fixture

@@ -25,8 +25,14 @@ class Outcomes:
 
     def __init__(self) -> None:
         seed()  # before other processes start, which inherit it
+        self.collected: set[str] = set()
+        """The node ids of all tests of this run, also of those that it leaves out."""
         self._ended: dict[str, list[bool]] = defaultdict(list)
         self._unproved: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self.collected.update(item.nodeid for item in items)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or not report.passed:
