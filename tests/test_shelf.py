@@ -59,6 +59,22 @@ def test_of_two_processes_that_make_the_same_index_none_loses_what_the_other_sto
         assert {source.file_id for source in library.inspect("vale").sources} == stored
 
 
+def test_a_file_that_cannot_be_read_does_not_make_every_sync_a_new_generation(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    write_book(folder, "bell")
+    (folder / "empty.md").write_text("<!-- nothing to read -->\n")
+    with Library(Settings(home=home)) as library:
+        library.add(folder, index="vale")
+        manifest = (home / "vale" / "manifest.json").read_text()
+        result = library.sync("vale")
+        assert (result.persisted, result.unchanged_sources) == (False, 1)
+        assert [notice.file_name for notice in result.warnings] == ["empty.md"]
+        assert (home / "vale" / "manifest.json").read_text() == manifest
+        (folder / "empty.md").write_text("The mill was built later.\n")
+        assert (library.sync("vale").added_sources, library.sync("vale").persisted) == (1, False)
+
+
 def test_a_build_that_is_given_up_while_a_file_is_read_ends_there(home: Path) -> None:
     async def give_up() -> list[str]:
         async with AsyncLibrary(Settings(home=home)) as library:

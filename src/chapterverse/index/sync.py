@@ -120,6 +120,8 @@ async def sync_index(
         await sync.look_at(store)
         await sync.take(files, writer, points)
         await points.finish()
+        if sync.is_idle:
+            return sync.result(plan.base, persisted=False)
         now = timestamp()
         record = replace(
             plan.target,
@@ -197,6 +199,14 @@ class _Sync:
         if writer:
             await writer.remove(chunk_ids=gone)
             await writer.put_document(file.document, file.source)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it all came to nothing: new files that cannot be read, now as before."""
+        plan = self._plan
+        return (
+            plan.target == plan.base and not self._seen and not self.result(plan.base, persisted=False).removed_sources
+        )
 
     def _failed(self) -> list[str]:
         return [file_id for file_id in self._plan.to_cut if file_id not in self._seen]
