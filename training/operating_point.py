@@ -4,7 +4,8 @@
 
 BOOKS_FOLDER holds a file or folder for each book of book_questions.jsonl, under its name. The questions were written
 by hand: some are answered by the book, some only seem to be, some are about something else. The lowest threshold is
-taken at which none of those without an answer is answered. Whether an answer is the right one is not asked here.
+taken at which no more than ABSENT of those that only seem to be answered are, and none of the last. Whether an answer
+is the right one is not asked here.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from chapterverse.reading.runtime import MANIFEST
 from chapterverse.settings import Settings
 
 QUESTIONS = Path(__file__).with_name("book_questions.jsonl")
+ABSENT = 0.03
 STEPS = [round(0.01 * step, 2) for step in range(30, 96)]
 
 
@@ -44,9 +46,12 @@ def main(books: Path, model: Path) -> None:
     found = {kind: np.array(values) for kind, values in chances(books, model).items()}
     for step in STEPS:
         print(step, {kind: f"{(values >= step).sum()} of {len(values)}" for kind, values in found.items()})
-    highest = max(values.max() for kind, values in found.items() if kind != "answerable")
     manifest = json.loads((model / MANIFEST).read_text())
-    manifest["calibration"]["answer_from"] = next(step for step in STEPS if step > highest)
+    manifest["calibration"]["answer_from"] = next(
+        step
+        for step in STEPS
+        if (found["absent"] >= step).mean() <= ABSENT and not (found["out_of_scope"] >= step).any()
+    )
     (model / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print("answers from", manifest["calibration"]["answer_from"])
 

@@ -32,6 +32,8 @@ class ConflictSettings:
     name_threshold: float = 0.8
     """For names: values and dates are compared exactly, while another name is often one that merely stands near."""
     same_support: float = 0.5
+    denial_support: float = 0.8
+    """As `same_support`, where one answer is worded as a denial: small words count there."""
     pairs: int = 12
     """How many pairs of answers are compared, the most confident first."""
 
@@ -81,8 +83,9 @@ def find_conflicts(
             continue
         if kind == "name" and min(first.chance, second.chance) < settings.name_threshold:
             continue
-        # Values and denials are compared exactly; other words may differ and still mean the same.
-        if kind == "name" and _same_in_other_words(first, second, reader, settings.same_support):
+        # Values are compared exactly; other words may differ and still mean the same ("not covered", "excluded").
+        enough = {"name": settings.same_support, "polarity": settings.denial_support}.get(kind)
+        if enough is not None and _same_in_other_words(first, second, reader, enough):
             continue
         found.append(Conflict(kind, first.statement, second.statement))
     return found

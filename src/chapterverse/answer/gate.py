@@ -38,7 +38,7 @@ class Limits:
     """For a claim that only leaves words of one sentence out: the rules judge that better than the reader."""
     support: float = 0.2
     """For one that uses no words but those of its evidence, in another order or from several sentences."""
-    support_new_words: float = 0.9
+    support_new_words: float = 0.92
     """For one that uses others."""
     new_words: int = 2
     """How many others at the most, …"""

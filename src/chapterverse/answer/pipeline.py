@@ -167,9 +167,11 @@ class _Ask:
             self.passages = [Passage("S1", self.selection)]
             return None
         assert self.book is not None
-        decision = (await self.book.about(self.question)).decision
-        if decision in ("out_of_scope", "empty_question"):
-            return decision
+        verdict = await self.book.about(self.question)
+        if verdict.decision in ("out_of_scope", "empty_question"):
+            return verdict.decision
+        if verdict.distant:
+            self.mind = replace(self.mind, validation=self.mind.validation.for_distant())
         self.mind.draft.prepare()
         if asks_for_theme(self.question):
             entries = await self.book.chunks(_THEME_PASSAGES)

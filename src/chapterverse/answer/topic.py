@@ -51,6 +51,8 @@ class Verdict:
 
     decision: Literal["in_scope", "out_of_scope", "uncertain", "empty_question"]
     reason: str
+    distant: bool = False
+    """Further in meaning than nearly every sentence of the index, though its words may occur there."""
 
 
 class ProfileBuilder:
@@ -123,7 +125,7 @@ def judge(
         return Verdict("out_of_scope", f"{share}, and in meaning it is far from everything there.")
     if 2 * len(known) >= len(words) and near >= profile["typical"]:
         return Verdict("in_scope", f"{share}, and in meaning it is near.")
-    return Verdict("uncertain", f"{share}.")
+    return Verdict("uncertain", f"{share}.", distant=near < profile["far"])
 
 
 def _nearest(profile: Mapping[str, Any], vector: Vectors) -> float:

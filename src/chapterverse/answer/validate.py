@@ -22,6 +22,7 @@ Sentences = Callable[[str], Sequence[tuple[int, int]]]
 """Where the sentences of a passage begin and end, in order."""
 
 GOOD_MEAN, POOR_MEAN = 0.6, 0.3
+DISTANT_THRESHOLD = 0.9
 
 
 class Passage(Protocol):
@@ -53,6 +54,10 @@ class ValidationSettings:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise AstRagValidationError(f"{name} is {value!r}; it must be a number from 0 to 1.")
+
+    def for_distant(self) -> ValidationSettings:
+        """For a question that is far from everything in its index: the reader must be all but certain."""
+        return replace(self, answer_threshold=max(self.answer_threshold, DISTANT_THRESHOLD))
 
 
 @dataclass(frozen=True, slots=True)

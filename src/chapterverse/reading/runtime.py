@@ -1,8 +1,9 @@
 """Runs the reader's two ONNX graphs: windows in, logits out.
 
-The front graph reads every window and says early how promising it is; the back graph reads on. A run
-holds exactly one window: int8 activations are scaled over all that a run holds, so that a window read
-beside others would score differently, and larger batches are no faster.
+The front graph reads every window and says early how promising it is, and each of its tokens; the back
+graph reads on, with the query and the tokens that are worth it. A run holds exactly one window: int8
+activations are scaled over all that a run holds, so that a window read beside others would score
+differently, and larger batches are no faster.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,8 @@ LENGTH = 320
 """Tokens of a window with its query; the model was trained on as many."""
 QUERY = 96
 OVERLAP = 64
+UNREAD = -12.0
+"""The logits of an answer that would begin or end at a token that was not read to the end."""
 _ROW_END = re.compile(r"\n(?=[^\n]* \| )")
 
 Floats = NDArray[np.float32]
@@ -56,12 +60,16 @@ class Glance:
     window: Window
     answer: float
     support: float
+    worth: Floats
     hidden: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Logits:
-    """What the whole model says of a window; arrays run over the tokens of the passage."""
+    """What the whole model says of a window; arrays run over the tokens of the passage.
+
+    Tokens that were not read to the end keep, as evidence, the worth that they seemed to have half-way.
+    """
 
     window: Window
     start: Floats
@@ -107,18 +115,24 @@ class Runtime:
         """Read with the front half of the model, each window on a core of its own."""
         return list(self._pool.map(self._glance, windows))
 
-    def finish(self, glances: Sequence[Glance]) -> list[Logits]:
-        """Read on with the back half."""
-        return list(self._pool.map(self._finish, glances))
+    def finish(self, glances: Sequence[Glance], keep: int = LENGTH) -> list[Logits]:
+        """Read on with the back half: the query, and the `keep` tokens of each passage that look most worth it."""
+        return list(self._pool.map(partial(self._finish, keep=keep), glances))
 
     def _glance(self, window: Window) -> Glance:
-        hidden, early = self._front.run(None, {"ids": window.ids[None], "segments": window.segments[None]})
-        return Glance(window, float(early[0, 0]), float(early[0, 1]), hidden)
+        hidden, early, worth = self._front.run(None, {"ids": window.ids[None], "segments": window.segments[None]})
+        prefix, count = window.prefix, len(window.offsets)
+        return Glance(window, float(early[0, 0]), float(early[0, 1]), worth[0, prefix : prefix + count, 0], hidden)
 
-    def _finish(self, glance: Glance) -> Logits:
-        tokens, answer, support = self._back.run(None, {"hidden": glance.hidden})
-        prefix, count = glance.window.prefix, len(glance.window.offsets)
-        start, end, evidence = tokens[0, prefix : prefix + count].T
+    def _finish(self, glance: Glance, keep: int) -> Logits:
+        prefix = glance.window.prefix
+        kept = np.sort(np.argsort(-glance.worth, kind="stable")[:keep])
+        places = np.concatenate([np.arange(prefix), prefix + kept, [len(glance.window.ids) - 1]])
+        tokens, answer, support = self._back.run(None, {"hidden": glance.hidden[:, places]})
+        logits = np.full((len(glance.worth), 3), UNREAD, np.float32)
+        logits[:, 2] = glance.worth
+        logits[kept] = tokens[0, prefix : prefix + len(kept)]
+        start, end, evidence = logits.T
         null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
         return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), float(support[0, 0]))
 
