@@ -257,7 +257,7 @@ class TestSharing:
         refusals = [str(one) for one in begun if isinstance(one, AstRagIndexError)]
         assert len(writers) <= 1
         assert len(writers) + len(refusals) == 2
-        assert all("is being written by process" in one for one in refusals)
+        assert all("is being written by" in one for one in refusals)
         for writer in writers:
             await writer.put(points(WHALE))
             await writer.commit(record())

@@ -48,7 +48,7 @@ T = TypeVar("T")
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 _LONGEST_PASSAGE = 2600
 _THEME_PASSAGES = 12
-_RELATED = 0.1
+_RELATED = 0.03
 """From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
