@@ -14,7 +14,7 @@ import pytest
 from chapterverse.errors import AstRagError
 from chapterverse.reading.calibrate import Calibration, Curve
 from chapterverse.reading.reader import WINDOWS, Reader
-from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, Runtime
+from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, UNREAD, Runtime
 
 GOLDEN = json.loads((Path(__file__).parent / "reader_golden.json").read_text())
 TOLERANCE = 0.75
@@ -146,6 +146,22 @@ def test_unpromising_passages_are_left_half_read_and_alone_are_read_whole(reader
     assert readings[0].spans
     assert all(reading.answerable < 0.3 for reading in readings[1:])
     assert reader.read(question, others[-1:])[0].spans
+
+
+def test_what_is_left_half_read_is_no_likelier_than_the_least_of_what_is_read(reader: Reader) -> None:
+    readings = reader.read("When was the mill at Aldery built?", [MILL] * (WINDOWS + 3))
+    least = min(reading.answerable for reading in readings if reading.spans)
+    assert sum(not reading.spans for reading in readings) == 3
+    assert all(reading.answerable <= least for reading in readings if not reading.spans)
+
+
+def test_the_tokens_that_look_most_worth_it_are_read_to_the_end(runtime: Runtime) -> None:
+    passage = FILLER * 4 + MILL + FILLER * 4
+    glances = runtime.glance([next(runtime.windows("When was the mill at Aldery built?", passage))])
+    [some], [every] = runtime.finish(glances, keep=48), runtime.finish(glances)
+    assert (some.start > UNREAD).sum() == 48 < len(every.start) == (every.start > UNREAD).sum()
+    assert np.argmax(some.start) == np.argmax(every.start), "the answer is among them"
+    assert some.answer == pytest.approx(every.answer, abs=2)
 
 
 def test_threads_share_one_reader() -> None:

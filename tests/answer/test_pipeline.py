@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from chapterverse.answer.pipeline import Mind, ask
 from chapterverse.answer.retrieve import Found
+from chapterverse.answer.topic import Verdict
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
 from chapterverse.types import Answer, Entry, Reason
@@ -21,9 +22,13 @@ OTHERS = [f"The keeper painted door number {n}." for n in range(6)]
 class SearchedBook(GivenContent):
     """Finds the three passages that share most words with a query, and keeps what it was asked."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: list[Entry], distant: bool) -> None:
         super().__init__(entries)
         self.queries: list[str] = []
+        self.distant = distant
+
+    async def about(self, question: str) -> Verdict:
+        return replace(await super().about(question), distant=self.distant)
 
     async def find(self, query: str) -> tuple[list[Found], Reason | None]:
         self.queries.append(query)
@@ -32,9 +37,9 @@ class SearchedBook(GivenContent):
         return [Found(entry, 0.5) for entry in ranked[:3]], None
 
 
-def put(question: str) -> tuple[Answer, SearchedBook]:
+def put(question: str, *, distant: bool = False) -> tuple[Answer, SearchedBook]:
     entries = [one.entry for one in passages(*OTHERS, BELL, MILL) if one.entry]
-    book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries])
+    book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant)
     with ThreadPoolExecutor(1) as executor:
         mind = Mind(WordReader(), split, Writer(split, executor), seconds=30, executor=executor)
         return asyncio.run(ask(question, mind, book)), book
@@ -57,3 +62,12 @@ def test_a_part_that_is_nowhere_is_named() -> None:
     answer, _ = put("When was the great bell cast, and who tuned the organ of Tollen?")
     assert answer.status == "partial"
     assert answer.text == f"{BELL} The book does not answer this part of the question: who tuned the organ of Tollen?"
+
+
+def test_a_distant_question_is_answered_only_if_the_reader_is_all_but_certain() -> None:
+    question = "When was the great bell cast in the tower?"
+    near, _ = put(question)
+    far, _ = put(question, distant=True)
+    assert near.status == "ok"
+    assert 0.5 <= near.confidence < 0.9
+    assert (far.status, far.reason) == ("refused", "answer_absent")

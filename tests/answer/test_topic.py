@@ -137,6 +137,13 @@ def test_each_book_refuses_what_the_others_answer(name: str, model: str) -> None
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_a_question_in_known_words_may_still_be_distant(model: str) -> None:
+    verdict = ask(book("clocks", model), "Are you a real man?", model)
+    assert (verdict.decision, verdict.distant) == ("uncertain", True)
+    assert not any(ask(book("clocks", model), question, model).distant for question in OWN["clocks"])
+
+
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", OWN)
 def test_most_questions_of_other_books_need_no_retrieval(name: str, model: str) -> None:
     others = [q for other, own in OWN.items() if other != name for q in own]

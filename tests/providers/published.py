@@ -38,26 +38,17 @@ COHERE = _closed(
 )
 
 # https://developers.openai.com/api/reference/resources/embeddings (POST /v1/embeddings)
-OPENAI = _closed(
-    ("input", "model"),
-    input={"anyOf": [_TEXT, _texts(2048)]},
-    model=_TEXT,
-    encoding_format={"enum": ["float", "base64"]},
-    dimensions=_SIZE,
-    user=_TEXT,
-)
+_OPENAI_FIELDS = {
+    "input": {"anyOf": [_TEXT, _texts(2048)]},
+    "model": _TEXT,
+    "encoding_format": {"enum": ["float", "base64"]},
+    "dimensions": _SIZE,
+    "user": _TEXT,
+}
+OPENAI = _closed(("input", "model"), **_OPENAI_FIELDS)
 
 # https://openrouter.ai/docs/api/api-reference/embeddings/create-embeddings (POST /api/v1/embeddings)
-OPENROUTER = _closed(
-    ("input", "model"),
-    input={"anyOf": [_TEXT, _texts(2048)]},
-    model=_TEXT,
-    encoding_format={"enum": ["float", "base64"]},
-    dimensions=_SIZE,
-    user=_TEXT,
-    input_type=_TEXT,
-    provider={"type": "object"},
-)
+OPENROUTER = _closed(("input", "model"), **_OPENAI_FIELDS, input_type=_TEXT, provider={"type": "object"})
 
 # https://docs.perplexity.ai/api-reference/embeddings-post (POST /v1/embeddings)
 PERPLEXITY = _closed(

@@ -32,8 +32,8 @@ LENGTH = 320
 """Tokens of a window with its query; the model was trained on as many."""
 QUERY = 96
 OVERLAP = 64
-UNREAD = -12.0
-"""The logits of an answer that would begin or end at a token that was not read to the end."""
+UNREAD = -100.0
+"""The logits of an answer that would begin or end at a token that was not read to the end: lower than any other."""
 _ROW_END = re.compile(r"\n(?=[^\n]* \| )")
 
 Floats = NDArray[np.float32]
