@@ -237,7 +237,8 @@ BUILD_NOTE = (
 )
 SEARCH_NOTE = (
     "Milliseconds for ten hits with their texts, out of vectors of 384 numbers; `words` is BM25, `hybrid` all that a "
-    "search does once its query is embedded: fifty candidates of each kind, the score that each lacks, and fusion. "
+    "search does once its query is embedded: fifty candidates of each kind, the score that each lacks, fusion, and the "
+    "texts of the best. "
     "`recall@10` is the share of the ten nearest vectors that were found. One file is a hundredth of the chunks. Disk "
     "is what the files occupy; memory is what opening and searching added, the engine's own code included: among few "
     "chunks that is most of it."

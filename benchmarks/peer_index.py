@@ -15,7 +15,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -91,7 +91,7 @@ class Chapterverse:
         from chapterverse.answer.retrieve import Retrieval, retrieve
         from chapterverse.index import lexical
         from chapterverse.index.edge import EdgeStore
-        from chapterverse.types import Filter
+        from chapterverse.types import Filter, Hit
 
         loop = asyncio.new_event_loop()
         reader = loop.run_until_complete(EdgeStore(home).reader("bench"))
@@ -103,13 +103,15 @@ class Chapterverse:
         def where(file: int | None) -> Filter | None:
             return None if file is None else Filter(file_ids=(f"book-{file}.md",))
 
+        async def with_texts(search: Awaitable[Sequence[Hit]]) -> list[int]:
+            entries = await reader.entries([hit.point for hit in await search])
+            return [int(entry.chunk.id) for entry in entries.values()]
+
         def dense(query: int, file: int | None) -> list[int]:
-            hits = loop.run_until_complete(reader.search_dense(queries[query], where(file), TOP))
-            return [int(hit.entry.chunk.id) for hit in hits]
+            return loop.run_until_complete(with_texts(reader.search_dense(queries[query], where(file), TOP)))
 
         def lexically(query: int, file: int | None) -> list[int]:
-            hits = loop.run_until_complete(reader.search_lexical(words[query], where(file), TOP))
-            return [int(hit.entry.chunk.id) for hit in hits]
+            return loop.run_until_complete(with_texts(reader.search_lexical(words[query], where(file), TOP)))
 
         def hybrid(query: int, file: int | None) -> list[int]:
             found, _ = loop.run_until_complete(

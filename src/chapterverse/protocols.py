@@ -89,19 +89,23 @@ class IndexReader(Protocol):
     def record(self) -> IndexRecord: ...
 
     async def search_dense(self, vector: Sequence[float], where: Filter | None, limit: int) -> list[Hit]:
-        """The nearest entries, best first, each with its cosine."""
+        """The nearest points, best first, each with its cosine; `entries` has what they hold."""
         ...
 
     async def search_lexical(self, terms: SparseVector, where: Filter | None, limit: int) -> list[Hit]:
-        """The entries that share a term with the query, best first, each with its BM25."""
+        """The points that share a term with the query, best first, each with its BM25."""
         ...
 
-    async def score_dense(self, vector: Sequence[float], hits: Sequence[Hit]) -> dict[str, float]:
-        """The cosines of entries that another search found, by the ids of their chunks."""
+    async def score_dense(self, vector: Sequence[float], points: Sequence[str]) -> dict[str, float]:
+        """The cosines of points that another search found."""
         ...
 
-    async def score_lexical(self, terms: SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
+    async def score_lexical(self, terms: SparseVector, points: Sequence[str]) -> dict[str, float]:
         """The same with their BM25; those that share no term with the query are left out."""
+        ...
+
+    async def entries(self, points: Sequence[str]) -> dict[str, Entry]:
+        """The entries of points that this reader's searches found, in this order; a point that is gone is left out."""
         ...
 
     async def count(self, where: Filter | None = None) -> int:

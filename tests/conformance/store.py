@@ -16,7 +16,7 @@ from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError
 from chapterverse.index import lexical
 from chapterverse.protocols import Store
 from chapterverse.types import Filter, SparseVector
-from tests.index.books import AVERAGE_LENGTH, book, build, points, record, source, texts, vector
+from tests.index.books import AVERAGE_LENGTH, book, build, held, points, record, source, texts, vector
 
 WHALE = book(
     "sea/whale.md",
@@ -147,9 +147,9 @@ class StoreConformance:
         query = vector("a question")
         expected = sorted((float(np.dot(query, p.dense)), p.entry.chunk.id) for p in ALL)[::-1]
         async with await store.reader("shelf") as reader:
-            hits = await reader.search_dense([3 * x for x in query], None, 5)
-        assert [hit.entry.chunk.id for hit in hits] == [chunk_id for _, chunk_id in expected[:5]]
-        assert [hit.score for hit in hits] == pytest.approx([score for score, _ in expected[:5]], abs=2e-3)
+            found = await held(reader, await reader.search_dense([3 * x for x in query], None, 5))
+        assert [entry.chunk.id for entry, _ in found] == [chunk_id for _, chunk_id in expected[:5]]
+        assert [score for _, score in found] == pytest.approx([score for score, _ in expected[:5]], abs=2e-3)
 
     @pytest.mark.parametrize("query", ["whale ship", "Who cuts roses in March?", "to be or not to be"])
     async def test_lexical_scores_are_bm25(self, store: Store, query: str) -> None:
@@ -157,22 +157,56 @@ class StoreConformance:
         scored = zip(bm25(query, [p.entry.chunk.text for p in ALL]), (p.entry.chunk.id for p in ALL), strict=True)
         expected = {chunk_id: score for score, chunk_id in scored if score > 0}
         async with await store.reader("shelf") as reader:
-            hits = await reader.search_lexical(lexical.query_vector(query), None, 100)
-        assert {hit.entry.chunk.id: hit.score for hit in hits} == pytest.approx(expected, rel=1e-3)
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+            found = await held(reader, await reader.search_lexical(lexical.query_vector(query), None, 100))
+        assert {entry.chunk.id: score for entry, score in found} == pytest.approx(expected, rel=1e-3)
+        assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
 
-    async def test_chunks_are_scored_as_searches_score_them(self, store: Store) -> None:
+    async def test_points_are_scored_as_searches_score_them(self, store: Store) -> None:
         await build(store, *BOOKS)
         query, terms = vector("a question"), lexical.query_vector("whale ship")
         async with await store.reader("shelf") as reader:
             by_meaning = await reader.search_dense(query, None, 100)
             by_words = await reader.search_lexical(terms, None, 100)
-            cosines = {hit.entry.chunk.id: hit.score for hit in by_meaning}
-            words = {hit.entry.chunk.id: hit.score for hit in by_words}
+            cosines = {hit.point: hit.score for hit in by_meaning}
+            words = {hit.point: hit.score for hit in by_words}
             assert 0 < len(words) < len(cosines) == len(ALL)
-            assert await reader.score_dense(query, by_words) == pytest.approx({key: cosines[key] for key in words})
-            assert await reader.score_lexical(terms, by_meaning) == pytest.approx(words)
+            assert await reader.score_dense(query, list(words)) == pytest.approx({key: cosines[key] for key in words})
+            assert await reader.score_lexical(terms, list(cosines)) == pytest.approx(words)
             assert await reader.score_dense(query, []) == await reader.score_lexical(terms, []) == {}
+
+    async def test_entries_come_in_the_order_asked_for(self, store: Store) -> None:
+        await build(store, *BOOKS)
+        await build(store, book("new.md", "Something new."), index="other")
+        async with await store.reader("shelf") as reader, await store.reader("other") as other:
+            [unknown] = await other.search_dense(vector("a question"), None, 1)
+            for p in ALL:
+                [hit] = await reader.search_dense(p.dense, None, 1)
+                assert await reader.entries([hit.point]) == {hit.point: p.entry}
+            found = [hit.point for hit in await reader.search_dense(vector("a question"), None, 100)]
+            for asked in (found, found[::-1], found[5:2:-1]):
+                assert list(await reader.entries(asked)) == asked
+                assert list(await reader.entries([asked[0], unknown.point, *asked[1:]])) == asked
+            assert await reader.entries([unknown.point]) == await reader.entries([]) == {}
+
+    async def test_entries_are_of_the_generation_that_was_searched(self, store: Store) -> None:
+        await build(store, *BOOKS)
+        old = points(WHALE)[1]
+        moved = replace(old, entry=replace(old.entry, ordinal=40))
+        async with await store.reader("shelf") as reader:
+            hits = await reader.search_dense(old.dense, None, 100)
+            async with await store.update("shelf") as writer:
+                await writer.put([moved])
+                await writer.remove(file_ids=["garden.pdf"])
+                commit = asyncio.create_task(writer.commit(record()))
+                before = [entry for entry, _ in await held(reader, hits)]
+                await reader.close()
+                await commit
+        async with await store.reader("shelf") as reader:
+            after = [entry for entry, _ in await held(reader, await reader.search_dense(old.dense, None, 100))]
+        assert before[0] == old.entry
+        assert len(before) == len(ALL)
+        assert after[0] == moved.entry
+        assert len(after) == len(ALL) - len(points(GARDEN))
 
     async def test_a_question_without_words_finds_nothing(self, store: Store) -> None:
         await build(store, *BOOKS)
@@ -187,12 +221,13 @@ class StoreConformance:
         expected = {p.entry.chunk.id for p in ALL if holds(p.entry)}
         terms = tuple(sorted({term for p in ALL for term in p.terms.indices}))
         async with await store.reader("shelf") as reader:
-            dense = await reader.search_dense(vector("a question"), where, 100)
-            lexical_hits = await reader.search_lexical(SparseVector(terms, (1.0,) * len(terms)), where, 100)
+            by_meaning = await held(reader, await reader.search_dense(vector("a question"), where, 100))
+            every_word = SparseVector(terms, (1.0,) * len(terms))
+            by_words = await held(reader, await reader.search_lexical(every_word, where, 100))
             listed = [point.entry.chunk.id async for point in reader.points(where)]
             assert await reader.count(where) == len(expected)
-        assert {hit.entry.chunk.id for hit in dense} == expected
-        assert {hit.entry.chunk.id for hit in lexical_hits} == expected
+        assert {entry.chunk.id for entry, _ in by_meaning} == expected
+        assert {entry.chunk.id for entry, _ in by_words} == expected
         assert sorted(listed) == sorted(expected)
 
     async def test_vectors_of_the_wrong_length_are_refused(self, store: Store) -> None:

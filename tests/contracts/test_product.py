@@ -242,7 +242,7 @@ def test_a_qdrant_that_fails_on_the_way_is_an_error_and_never_an_answer(on_a_ser
     assert library.ask("What does the great bell weigh forty?", generation=PATIENT).text == HEAVY
 
 
-@pytest.mark.parametrize("search", ["search_dense", "search_lexical"])
+@pytest.mark.parametrize("search", ["search_dense", "search_lexical", "entries"])
 def test_a_search_that_fails_is_an_error_and_never_an_answer(
     library: Library, index: str, monkeypatch: pytest.MonkeyPatch, search: str
 ) -> None:

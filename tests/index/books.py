@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
 
 from chapterverse.index import lexical
-from chapterverse.protocols import Store
+from chapterverse.protocols import IndexReader, Store
 from chapterverse.types import (
     Block,
     Chunk,
     Document,
     EmbeddingModel,
     Entry,
+    Hit,
     IndexRecord,
     Page,
     PageStart,
@@ -138,6 +140,14 @@ async def texts(store: Store, index: str = "shelf") -> set[str]:
     """Every chunk's text, and a check that searching finds just the same chunks."""
     async with await store.reader(index) as reader:
         listed = {point.entry.chunk.text async for point in reader.points()}
-        found = {hit.entry.chunk.text for hit in await reader.search_dense(vector("x"), None, 1000)}
+        found = {
+            entry.chunk.text for entry, _ in await held(reader, await reader.search_dense(vector("x"), None, 1000))
+        }
     assert found == listed
     return listed
+
+
+async def held(reader: IndexReader, hits: Sequence[Hit]) -> list[tuple[Entry, float]]:
+    """What a search found, in its order: the entries with their scores."""
+    entries = await reader.entries([hit.point for hit in hits])
+    return [(entries[hit.point], hit.score) for hit in hits]

@@ -19,7 +19,7 @@ from chapterverse.index.sync import SyncResult, plan_sync, sync_index
 from chapterverse.protocols import Vectors
 from chapterverse.types import Document, EmbeddingModel, Filter, IndexRecord, Notice
 from tests.conformance.store import GARDEN, TALK, WHALE
-from tests.index.books import book, record, texts, vector
+from tests.index.books import book, held, record, texts, vector
 from tests.index.shelves import CountingEmbed, cut, files, fingerprints
 from tests.index.standin import StandIn
 
@@ -83,9 +83,10 @@ class TestBuild:
         assert seen == [9]
         assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN) | paragraphs(TALK)
         async with await store.reader("shelf") as reader:
-            [found] = await reader.search_dense(vector("Roses: A gardener waters the roses in the evening."), None, 1)
-            assert found.score == pytest.approx(1.0, abs=2e-3)
-            assert found.entry.chunk.text == "A gardener waters the roses in the evening."
+            hits = await reader.search_dense(vector("Roses: A gardener waters the roses in the evening."), None, 1)
+            [(entry, score)] = await held(reader, hits)
+            assert score == pytest.approx(1.0, abs=2e-3)
+            assert entry.chunk.text == "A gardener waters the roses in the evening."
             assert [(s.file_id, s.chunk_count) for s in await reader.sources()] == [
                 ("garden.pdf", 3),
                 ("sea/whale.md", 4),
@@ -185,8 +186,8 @@ class TestSync:
                 edited.sha256
             }
             assert await reader.document("garden.pdf") == edited
-            [hit] = await reader.search_dense(vector(f"Roses: {moved[0].chunk.text}"), None, 1)
-            assert hit.entry == moved[0]
+            hits = await reader.search_dense(vector(f"Roses: {moved[0].chunk.text}"), None, 1)
+            assert [entry for entry, _ in await held(reader, hits)] == moved
 
     async def test_files_come_and_go(self, store: EdgeStore) -> None:
         result = await sync(store, GARDEN, TALK)
@@ -292,9 +293,11 @@ class TestArchive:
             assert await first.sources() == await second.sources()
             assert await first.document("sea/whale.md") == await second.document("sea/whale.md")
             for query in ("whale ship", "roses"):
-                hits = [await r.search_lexical(lexical.query_vector(query), None, 9) for r in (first, second)]
-                assert {h.entry.chunk.id: h.score for h in hits[0]} == {h.entry.chunk.id: h.score for h in hits[1]}
-                dense = [await r.search_dense(vector(query), None, 9) for r in (first, second)]
+                terms = lexical.query_vector(query)
+                words = [await held(r, await r.search_lexical(terms, None, 9)) for r in (first, second)]
+                scores = [{entry.chunk.id: score for entry, score in found} for found in words]
+                assert scores[0] == scores[1]
+                dense = [await held(r, await r.search_dense(vector(query), None, 9)) for r in (first, second)]
                 assert dense[0] == dense[1]
 
     async def test_what_is_not_an_archive_is_refused(self, store: EdgeStore, root: Path) -> None:

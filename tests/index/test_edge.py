@@ -21,7 +21,7 @@ from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index import lexical
 from chapterverse.index.edge import EdgeStore
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
-from tests.index.books import build, points, record, texts
+from tests.index.books import build, held, points, record, texts
 from tests.index.crashing import CHUNKS, version
 
 
@@ -225,7 +225,8 @@ async def test_bm25_counts_only_what_is_there(store: EdgeStore) -> None:
 
     async def scores() -> dict[str, float]:
         async with await store.reader("shelf") as reader:
-            return {hit.entry.chunk.id: hit.score for hit in await reader.search_lexical(query, None, 10)}
+            found = await held(reader, await reader.search_lexical(query, None, 10))
+            return {entry.chunk.id: score for entry, score in found}
 
     both = await scores()
     async with await store.update("shelf") as writer:

@@ -113,7 +113,7 @@ def test_what_is_surely_out_of_scope_is_refused_without_retrieval(
     def searched(*_: object, **__: object) -> None:
         raise AssertionError("the index was searched")
 
-    for name in ("search_dense", "search_lexical", "points", "fetch", "window", "document"):
+    for name in ("search_dense", "search_lexical", "entries", "points", "fetch", "window", "document"):
         monkeypatch.setattr(GenerationReader, name, searched)
     answer = clocks.ask("How do I bake a cake?", generation=PATIENT)
     assert (answer.text, answer.reason, answer.passages) == (NOT_IN_BOOK, "out_of_scope", ())

@@ -1,10 +1,12 @@
 """Retrieve: a question's candidates from the index, by meaning and by words, with the raw evidence kept.
 
-The order is fixed: filter, score, sort, cut by `min_score`, rerank the head, cut to `top_k`.
+The order is fixed: filter, score, sort, cut by `min_score`, fetch the head, rerank it, cut to `top_k`. Until the head
+is fetched there are points and scores alone: texts of candidates that are dropped would cost more than all the rest.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +14,7 @@ from typing import Literal
 
 from chapterverse.errors import AstRagValidationError
 from chapterverse.protocols import IndexReader
-from chapterverse.types import Entry, Filter, Hit, SparseVector
+from chapterverse.types import Entry, Filter, SparseVector
 
 Mode = Literal["vector", "lexical", "hybrid"]
 Rerank = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
@@ -20,6 +22,8 @@ Rerank = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
 
 _POOL = 50
 """How many candidates each search brings at the least: fusion and reranking need some to choose from."""
+_SPARE = 4
+"""How many more than are needed are fetched at first: some may be duplicates of others, and a server is far away."""
 _OPENING = 8
 """Passages that begin with the same so many words are compared to their ends."""
 
@@ -68,6 +72,7 @@ class Diagnostics:
 
     seconds: dict[str, float] = field(default_factory=dict)
     candidates: dict[str, int] = field(default_factory=dict)
+    """How many `search` found, how many `fuse` left over `min_score`, and the different passages after `fetch`."""
     empty_because: str | None = None
     unmet: str | None = None
     """The condition that nothing in the index meets, in words."""
@@ -87,17 +92,30 @@ async def retrieve(
     diagnostics = Diagnostics()
     clock = _Clock(diagnostics)
     pool = max(_POOL, settings.top_k, settings.rerank_top_n or 0)
-    found = await _candidates(reader, vector, terms, settings, where, pool)
-    clock.lap("search", len(found))
-    found = fold_duplicates(sorted(_fuse(found, settings), key=_order))
-    kept = [one for one in found if one.final >= settings.min_score]
-    clock.lap("fuse", len(kept))
-    if settings.rerank_top_n and rerank is not None and kept:
-        kept = await _rerank(kept, question, settings.rerank_top_n, rerank)
-        clock.lap("rerank", min(settings.rerank_top_n, len(kept)))
-    if not kept:
-        diagnostics.empty_because = "below_threshold" if found else "no_matches"
-    return kept[: settings.top_k], diagnostics
+    scored = await _candidates(reader, vector, terms, settings, where, pool)
+    clock.lap("search", len(scored))
+    ranked = sorted(_fuse(scored, settings), key=_rank)
+    good = [one for one in ranked if one.final >= settings.min_score]
+    clock.lap("fuse", len(good))
+    top_n = settings.rerank_top_n if rerank is not None else None
+    found = await _fetch(reader, good, max(settings.top_k, top_n or 0))
+    clock.lap("fetch", len(found))
+    if top_n and rerank is not None and found:
+        found = await _rerank(found, question, top_n, rerank)
+        clock.lap("rerank", min(top_n, len(found)))
+    if not found:
+        diagnostics.empty_because = "below_threshold" if scored and not good else "no_matches"
+    return found[: settings.top_k], diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A candidate whose text has not been fetched."""
+
+    point: str
+    vector: float | None = None
+    lexical: float | None = None
+    final: float = 0.0
 
 
 async def _candidates(
@@ -107,31 +125,28 @@ async def _candidates(
     settings: Retrieval,
     where: Filter | None,
     pool: int,
-) -> list[Found]:
+) -> list[_Scored]:
     """Everything that either search finds; in hybrid mode each candidate has both of its scores, not a guess."""
-    by_meaning: list[Hit] = []
-    if settings.mode != "lexical":
-        assert vector is not None
-        by_meaning = await reader.search_dense(vector, where, pool)
-    if settings.mode == "vector":
-        return [Found(hit.entry, 0.0, vector=hit.score) for hit in by_meaning]
-    by_words = await reader.search_lexical(terms, where, pool)
     if settings.mode == "lexical":
-        return [Found(hit.entry, 0.0, lexical=hit.score) for hit in by_words]
+        return [_Scored(hit.point, lexical=hit.score) for hit in await reader.search_lexical(terms, where, pool)]
     assert vector is not None
-    cosines = {hit.entry.chunk.id: hit.score for hit in by_meaning}
-    words = {hit.entry.chunk.id: hit.score for hit in by_words}
-    hits = {hit.entry.chunk.id: hit for hit in (*by_meaning, *by_words)}
-    cosines |= await reader.score_dense(vector, [hit for key, hit in hits.items() if key not in cosines])
-    words |= await reader.score_lexical(terms, [hit for key, hit in hits.items() if key not in words])
-    return [
-        Found(hit.entry, 0.0, vector=cosines[key], lexical=words.get(key, 0.0))
-        for key, hit in hits.items()
-        if key in cosines
-    ]
+    if settings.mode == "vector":
+        return [_Scored(hit.point, vector=hit.score) for hit in await reader.search_dense(vector, where, pool)]
+    by_meaning, by_words = await asyncio.gather(
+        reader.search_dense(vector, where, pool), reader.search_lexical(terms, where, pool)
+    )
+    cosines = {hit.point: hit.score for hit in by_meaning}
+    words = {hit.point: hit.score for hit in by_words}
+    more_cosines, more_words = await asyncio.gather(
+        reader.score_dense(vector, [point for point in words if point not in cosines]),
+        reader.score_lexical(terms, [point for point in cosines if point not in words]),
+    )
+    cosines |= more_cosines
+    words |= more_words
+    return [_Scored(point, cosine, words.get(point, 0.0)) for point, cosine in cosines.items()]
 
 
-def _fuse(found: list[Found], settings: Retrieval) -> list[Found]:
+def _fuse(found: list[_Scored], settings: Retrieval) -> list[_Scored]:
     """Final scores: the raw cosine, BM25 relative to the best, or both weighed against each other."""
     if settings.mode == "vector":
         return [replace(one, final=one.vector or 0.0) for one in found]
@@ -156,8 +171,33 @@ def _relative(scores: list[float], from_zero: bool) -> list[float]:
     return [(score - low) / (high - low) for score in scores]
 
 
+async def _fetch(reader: IndexReader, ranked: Sequence[_Scored], needed: int) -> list[Found]:
+    """The head with its texts: as many different passages as are needed, or all that there are.
+
+    Points that the scores do not tell apart are fetched together, for only their chunks' ids put them in order.
+    """
+    found: list[Found] = []
+    start, end = 0, needed + _SPARE
+    while start < len(ranked) and len(found) < needed:
+        while end < len(ranked) and _rank(ranked[end]) == _rank(ranked[end - 1]):
+            end += 1
+        entries = await reader.entries([one.point for one in ranked[start:end]])
+        fetched = [
+            Found(entries[one.point], one.final, one.vector, one.lexical)
+            for one in ranked[start:end]
+            if one.point in entries
+        ]
+        found = fold_duplicates([*found, *sorted(fetched, key=_order)])
+        start, end = end, 2 * end
+    return found
+
+
+def _rank(one: _Scored | Found) -> tuple[float, float, float]:
+    return (-one.final, -(one.vector or 0.0), -(one.lexical or 0.0))
+
+
 def _order(one: Found) -> tuple[float, float, float, str]:
-    return (-one.final, -(one.vector or 0.0), -(one.lexical or 0.0), one.entry.chunk.id)
+    return (*_rank(one), one.entry.chunk.id)
 
 
 def fold_duplicates(found: Sequence[Found]) -> list[Found]:

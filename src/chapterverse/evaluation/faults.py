@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import iscoroutinefunction
 from typing import Any, Self
 
 from chapterverse.errors import StoreUnreachableError
@@ -51,7 +52,10 @@ class Failing:
             self.spend()
             return member(*arguments, **options)
 
-        return call
+        async def awaited(*arguments: Any, **options: Any) -> Any:
+            return await call(*arguments, **options)
+
+        return awaited if iscoroutinefunction(member) else call
 
 
 class _FailingReader:

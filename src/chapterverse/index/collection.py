@@ -14,6 +14,7 @@ from typing import Protocol, Self
 
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError
 from chapterverse.index.points import (
+    Payload,
     RawPoint,
     Where,
     all_of,
@@ -52,14 +53,13 @@ class Collection(Protocol):
     async def set_payload(self, where: Where, payload: dict[str, int]) -> None: ...
 
     async def query(
-        self,
-        generation: int,
-        vector: Sequence[float] | SparseVector,
-        where: Where,
-        limit: int,
-        with_payload: bool,
-    ) -> list[RawPoint]:
-        """The nearest points, best first."""
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int
+    ) -> list[Hit]:
+        """The nearest points, best first, without what they hold: handing that over costs more than finding them."""
+        ...
+
+    async def payloads(self, points: Sequence[str]) -> dict[str, Payload]:
+        """What these points hold, whatever their generation, in no particular order; one that is gone is left out."""
         ...
 
     async def scroll(
@@ -93,24 +93,30 @@ class GenerationReader:
         return await self._search(terms, where, limit) if terms.indices else []
 
     async def _search(self, vector: Sequence[float] | SparseVector, where: Filter | None, limit: int) -> list[Hit]:
-        found = await self.collection.query(self.generation, vector, where_of(where), limit, True)
-        return [Hit(entry_of(point.payload), point.score, point.id) for point in found]
+        return await self.collection.query(self.generation, vector, where_of(where), limit)
 
-    async def score_dense(self, vector: Sequence[float], hits: Sequence[Hit]) -> dict[str, float]:
+    async def score_dense(self, vector: Sequence[float], points: Sequence[str]) -> dict[str, float]:
         _check_dimensions(vector, self.record)
-        return await self._score(vector, hits)
+        return await self._score(vector, points)
 
-    async def score_lexical(self, terms: SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
-        return await self._score(terms, hits) if terms.indices else {}
+    async def score_lexical(self, terms: SparseVector, points: Sequence[str]) -> dict[str, float]:
+        return await self._score(terms, points) if terms.indices else {}
 
-    async def _score(self, vector: Sequence[float] | SparseVector, hits: Sequence[Hit]) -> dict[str, float]:
-        """Without payloads, which would cost more than the scores."""
-        chunks = {hit.point: hit.entry.chunk.id for hit in hits}
-        if not chunks:
+    async def _score(self, vector: Sequence[float] | SparseVector, points: Sequence[str]) -> dict[str, float]:
+        if not points:
             return {}
-        where = all_of(is_one_of(list(chunks)))
-        found = await self.collection.query(self.generation, vector, where, len(chunks), False)
-        return {chunks[point.id]: point.score for point in found}
+        found = await self.collection.query(self.generation, vector, all_of(is_one_of(points)), len(points))
+        return {hit.point: hit.score for hit in found}
+
+    async def entries(self, points: Sequence[str]) -> dict[str, Entry]:
+        """Nobody asks which generation they are of: a search of this one found them, and no later one uses their ids.
+
+        On a server, one that has died since may be gone already.
+        """
+        found: dict[str, Payload] = {}
+        for start in range(0, len(points), _PAGE):
+            found |= await self.collection.payloads(points[start : start + _PAGE])
+        return {point: entry_of(found[point]) for point in points if point in found}
 
     async def count(self, where: Filter | None = None) -> int:
         return await self.collection.count(self.generation, both(all_of(tagged("kind", "chunk")), where_of(where)))

@@ -11,7 +11,7 @@ from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.manifest import Manifest, check_index_id, manifest_from_json, manifest_to_json
 from chapterverse.index.owner import OwnerAddress
-from chapterverse.index.points import RawPoint, Where
+from chapterverse.index.points import Payload, RawPoint, Where
 from chapterverse.index.wire import (
     PROTOCOL,
     error_from_json,
@@ -21,7 +21,7 @@ from chapterverse.index.wire import (
     send,
     vector_to_json,
 )
-from chapterverse.types import IndexRecord, SparseVector
+from chapterverse.types import Hit, IndexRecord, SparseVector
 
 _BATCH = 64  # points in a frame: the owner has others to serve
 _PATIENCE = 60.0
@@ -145,22 +145,15 @@ class ForwardedCollection:
         await self._call("set_payload", where=where, payload=payload)
 
     async def query(
-        self,
-        generation: int,
-        vector: Sequence[float] | SparseVector,
-        where: Where,
-        limit: int,
-        with_payload: bool,
-    ) -> list[RawPoint]:
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int
+    ) -> list[Hit]:
         found = await self._call(
-            "query",
-            generation=generation,
-            vector=vector_to_json(vector),
-            where=where,
-            limit=limit,
-            with_payload=with_payload,
+            "query", generation=generation, vector=vector_to_json(vector), where=where, limit=limit
         )
-        return [point_from_json(point) for point in found]
+        return [Hit(point, score) for point, score in found]
+
+    async def payloads(self, points: Sequence[str]) -> dict[str, Payload]:
+        return dict(await self._call("payloads", points=list(points)))
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool

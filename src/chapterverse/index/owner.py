@@ -183,8 +183,10 @@ async def _of_collection(collection: Collection, request: Message) -> Any:
     match request["do"]:
         case "query":
             vector = vector_from_json(request["vector"])
-            found = await collection.query(generation, vector, where, request["limit"], request["with_payload"])
-            return [point_to_json(point) for point in found]
+            hits = await collection.query(generation, vector, where, request["limit"])
+            return [(hit.point, hit.score) for hit in hits]
+        case "payloads":
+            return await collection.payloads(request["points"])
         case "scroll":
             page = [request[name] for name in ("limit", "offset", "fields", "with_vectors")]
             found, offset = await collection.scroll(generation, where, *page)

@@ -55,13 +55,12 @@ _PART_CHARACTERS = 512 * 1024  # of a document in one payload: far below a serve
 
 @dataclass(frozen=True, slots=True)
 class RawPoint:
-    """A point as the engines know it; with a score when a search found it."""
+    """A point as the engines know it."""
 
     id: str
     payload: Payload
     dense: Sequence[float] | None = None
     terms: SparseVector | None = None
-    score: float = 0.0
 
 
 def point_id(*parts: str | int) -> str:

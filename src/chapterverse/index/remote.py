@@ -30,7 +30,7 @@ from chapterverse.index.points import (
     visible_in,
 )
 from chapterverse.retry import Retry
-from chapterverse.types import SparseVector
+from chapterverse.types import Hit, SparseVector
 
 T = TypeVar("T")
 
@@ -139,13 +139,8 @@ class RemoteCollection:
         await self.server.call(lambda: self.server.client.delete(self.name, selector))
 
     async def query(
-        self,
-        generation: int,
-        vector: Sequence[float] | SparseVector,
-        where: Where,
-        limit: int,
-        with_payload: bool,
-    ) -> list[RawPoint]:
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int
+    ) -> list[Hit]:
         found = await self.server.call(
             lambda: self.server.client.query_points(
                 self.name,
@@ -153,10 +148,14 @@ class RemoteCollection:
                 using=TERMS if isinstance(vector, SparseVector) else DENSE,
                 query_filter=_client_filter(both(where, visible_in(generation))),
                 limit=limit,
-                with_payload=with_payload,
+                with_payload=False,
             )
         )
-        return [_from_client(point, point.score) for point in found.points]
+        return [Hit(str(point.id), point.score) for point in found.points]
+
+    async def payloads(self, points: Sequence[str]) -> dict[str, Payload]:
+        found = await self.server.call(lambda: self.server.client.retrieve(self.name, list(points)))
+        return {str(point.id): point.payload or {} for point in found}
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
@@ -172,11 +171,6 @@ class RemoteCollection:
             )
         )
         return [_from_client(point) for point in found], None if following is None else str(following)
-
-    async def payload(self, point: str) -> Payload | None:
-        """The payload of one point, if it is there."""
-        found = await self.server.call(lambda: self.server.client.retrieve(self.name, [point]))
-        return found[0].payload if found else None
 
     async def count(self, generation: int, where: Where) -> int:
         counted = await self.server.call(
@@ -209,7 +203,7 @@ def _to_client_vector(vector: Sequence[float] | SparseVector) -> list[float] | m
     return list(vector)
 
 
-def _from_client(point: models.ScoredPoint | models.Record, score: float = 0.0) -> RawPoint:
+def _from_client(point: models.Record) -> RawPoint:
     vectors: dict[str, Any] = point.vector if isinstance(point.vector, dict) else {}
     terms = vectors.get(TERMS)
     return RawPoint(
@@ -217,7 +211,6 @@ def _from_client(point: models.ScoredPoint | models.Record, score: float = 0.0) 
         payload=point.payload or {},
         dense=vectors.get(DENSE),
         terms=SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None,
-        score=score,
     )
 
 

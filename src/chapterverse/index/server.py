@@ -301,7 +301,7 @@ def _lease_claim(seconds: int) -> Payload:
 
 
 async def _manifest_payload(collection: RemoteCollection) -> Payload | None:
-    return await collection.payload(_MANIFEST_ID)
+    return (await collection.payloads([_MANIFEST_ID])).get(_MANIFEST_ID)
 
 
 async def _read_manifest(collection: RemoteCollection, index: str) -> Manifest:

@@ -20,6 +20,7 @@ from chapterverse.index.points import (
     PAYLOAD_INDEXES,
     TERMS,
     Condition,
+    Payload,
     RawPoint,
     Where,
     all_of,
@@ -30,7 +31,7 @@ from chapterverse.index.points import (
     tagged,
     visible_in,
 )
-from chapterverse.types import SparseVector
+from chapterverse.types import Hit, SparseVector
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -102,14 +103,12 @@ class Shard:
         await self._run(self._update, operation)
 
     async def query(
-        self,
-        generation: int,
-        vector: Sequence[float] | SparseVector,
-        where: Where,
-        limit: int,
-        with_payload: bool,
-    ) -> list[RawPoint]:
-        return await self._run(self._query, generation, vector, where, limit, with_payload)
+        self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int
+    ) -> list[Hit]:
+        return await self._run(self._query, generation, vector, where, limit)
+
+    async def payloads(self, points: Sequence[str]) -> dict[str, Payload]:
+        return await self._run(self._payloads, points)
 
     async def scroll(
         self, generation: int, where: Where, limit: int, offset: str | None, fields: Sequence[str], with_vectors: bool
@@ -175,14 +174,7 @@ class Shard:
                 self._engine.update(qdrant.UpdateOperation.delete_points_by_filter(dead))
                 self._counts_dead = True
 
-    def _query(
-        self,
-        generation: int,
-        vector: Sequence[float] | SparseVector,
-        where: Where,
-        limit: int,
-        with_payload: bool,
-    ) -> list[RawPoint]:
+    def _query(self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int) -> list[Hit]:
         with self._lock, _engine_errors():
             is_lexical = isinstance(vector, SparseVector)
             request = qdrant.QueryRequest(
@@ -190,10 +182,15 @@ class Shard:
                 query=qdrant.Query.Nearest(_to_engine_vector(vector), using=TERMS if is_lexical else DENSE),
                 filter=engine_filter(self._visible(generation, where)),
                 params=self._term_statistics(generation) if is_lexical else None,
-                with_payload=with_payload,
+                with_payload=False,
                 with_vector=False,
             )
-            return [_from_engine(point, point.score) for point in self._engine.query(request)]
+            return [Hit(str(point.id), point.score) for point in self._engine.query(request)]
+
+    def _payloads(self, points: Sequence[str]) -> dict[str, Payload]:
+        with self._lock, _engine_errors():
+            found = self._engine.retrieve(list(points), with_payload=True, with_vector=False)
+            return {str(point.id): point.payload or {} for point in found}
 
     def _term_statistics(self, generation: int) -> qdrant.SearchParams | None:
         """Count terms among the visible chunks only; the engine's own statistics are faster, while they are right."""
@@ -259,7 +256,7 @@ def _to_engine(point: RawPoint) -> qdrant.Point:
     return qdrant.Point(point.id, vectors, point.payload)
 
 
-def _from_engine(point: qdrant.ScoredPoint | qdrant.Record, score: float = 0.0) -> RawPoint:
+def _from_engine(point: qdrant.Record) -> RawPoint:
     vectors: dict[str, Any] = point.vector if isinstance(point.vector, dict) else {}
     terms = vectors.get(TERMS)
     return RawPoint(
@@ -267,7 +264,6 @@ def _from_engine(point: qdrant.ScoredPoint | qdrant.Record, score: float = 0.0) 
         payload=point.payload or {},
         dense=vectors.get(DENSE),
         terms=SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None,
-        score=score,
     )
 
 

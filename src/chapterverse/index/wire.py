@@ -18,7 +18,7 @@ from chapterverse.errors import AstRagError, RetrievalError
 from chapterverse.index.points import RawPoint
 from chapterverse.types import SparseVector
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Processes understand each other if they have the same."""
 
 Message = dict[str, Any]
@@ -61,14 +61,13 @@ def point_to_json(point: RawPoint) -> Message:
         "payload": point.payload,
         "dense": None if point.dense is None else vector_to_json(point.dense),
         "terms": None if point.terms is None else vector_to_json(point.terms),
-        "score": point.score,
     }
 
 
 def point_from_json(data: Mapping[str, Any]) -> RawPoint:
     """The inverse of `point_to_json`."""
     vectors = {name: None if data[name] is None else vector_from_json(data[name]) for name in ("dense", "terms")}
-    return RawPoint(data["id"], data["payload"], score=data["score"], **vectors)  # type: ignore[arg-type]
+    return RawPoint(data["id"], data["payload"], **vectors)  # type: ignore[arg-type]
 
 
 def error_to_json(error: Exception) -> Message:

@@ -97,12 +97,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry that a search found, with its raw score: a cosine or a BM25."""
+    """What a search found, with its raw score: a cosine or a BM25."""
 
-    entry: Entry
-    score: float
     point: str
-    """The store's own name for the entry, for this reader alone."""
+    """The store's own name for an entry, for this reader alone."""
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
