@@ -103,9 +103,12 @@ class CrossEncoder(nn.Module):
         self.early_head = nn.Linear(shape.hidden, 2) if shape.exit_layer else None
         self.worth_head = nn.Linear(shape.hidden, 1) if shape.exit_layer else None
 
-    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0) -> Outputs:
-        """`keep` > 0 reads on, after the exit layer, with the query and so many tokens of the passage only."""
-        length = ids.shape[1]
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0, leave: int = 0) -> Outputs:
+        """`keep` > 0 reads on, after the exit layer, with the query and so many tokens of the passage only.
+
+        `leave` > 0 puts the exit after another layer than the shape says.
+        """
+        length, leave = ids.shape[1], leave or self.shape.exit_layer
         x = self.words(ids) + self.places.weight[:length] + self.segments(segments)
         x = F.dropout(self.norm(x), self.dropout, self.training)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -1e4
@@ -116,7 +119,7 @@ class CrossEncoder(nn.Module):
         early = worth = chosen = None
         for number, layer in enumerate(self.layers, start=1):
             x = layer(x, bias)
-            if self.early_head is not None and number == self.shape.exit_layer:
+            if self.early_head is not None and number == leave:
                 early, worth = self.early_head(x[:, 0]), self.worth_head(x)[..., 0]
                 if keep > 0:
                     chosen = most_worth(worth, segments, mask, keep)

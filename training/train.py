@@ -25,9 +25,16 @@ from torch import Tensor
 
 SHUT = -1e4
 WARM_UP = 0.06
+SETTLED = 250
+"""Steps after which every shape of batch has been met, so that the next ones tell the pace."""
 KEEP = (64, 96, 128, 192, 0)
 """Passage tokens that the student reads to the end, one of these for each batch; 0 means all. So the runtime is free
 to choose."""
+LEAVE = (2, 3)
+"""After so many layers, one of these for each batch, the student says what is worth reading on: free to choose, too."""
+MASK = 103
+HIDDEN = 0.06
+"""Words of a passage that are hidden in half of the student's batches, lest it know the passages by heart."""
 
 
 def span_logits(out: Outputs, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -114,17 +121,17 @@ class Trainer:
         options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
         total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, options.batch, rng, options.others)))
-        step, began, recent = 0, time.time(), torch.zeros((), device=self.data.device)
+        step, began, settled, recent = 0, time.time(), 0.0, torch.zeros((), device=self.data.device)
         self.model.train()
         while step < total:
             for batch_rows in self.data.epoch(rows, options.batch, rng, options.others):
                 recent += self.step(self.data.batch(batch_rows), step / total)
                 step += 1
-                if step == 20:
-                    began = time.time()
-                if step == 220:  # the speed is known now: keep to the time given
-                    pace = (time.time() - began) / 200
-                    total = min(total, step + int((options.seconds - 220 * pace) / pace))
+                if step == SETTLED:
+                    settled = time.time()
+                if step == 2 * SETTLED:  # the speed is known now: keep to the time given
+                    pace = (time.time() - settled) / SETTLED
+                    total = min(total, step + int((options.seconds - (time.time() - began)) / pace))
                     print(
                         json.dumps({"rows": len(rows), "ms_a_step": round(1e3 * pace, 2), "steps": total}),
                         flush=True,
@@ -139,13 +146,17 @@ class Trainer:
     def step(self, batch: Batch, done: float) -> Tensor:
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
-        keep = self.rng.choice(KEEP) if self.lessons else 0
+        ids, how = batch.ids, {}
+        if self.lessons:
+            how = {"keep": self.rng.choice(KEEP), "leave": self.rng.choice(LEAVE)}
+            if self.rng.random() < 0.5:
+                ids = ids.masked_fill(batch.passage & (torch.rand(ids.shape, device=ids.device) < HIDDEN), MASK)
         with self.data.autocast():
-            out = self.model(batch.ids, batch.segments, batch.mask, keep)
+            out = self.model(ids, batch.segments, batch.mask, **how)
             matched = self.match(out.hidden)
         labels = label_loss(out, batch)
         if self.lessons:
-            share = torch.where(batch.own, 1.0, self.options.labels)
+            share = torch.where(batch.own, 1.0, torch.where(batch.written, 2.0, 1.0) * self.options.labels)
             loss = teacher_loss(out, self.lessons.of(batch), batch, matched) + (share * labels).mean()
         else:
             loss = labels.mean()
@@ -170,6 +181,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1200, help="the schedule is shortened to end in this time")
     parser.add_argument("--others", type=float, default=1.0, help="turns an epoch gives to rows not written by hand")
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--compile", action="store_true", help="fuse the kernels of a layer, about a minute once")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=0, help="use so many rows only, to try things out")
     parser.add_argument("--device", default="cuda")
@@ -178,7 +190,11 @@ def main() -> None:
     began = time.time()
     data = Dataset(options.data, options.device, options.limit)
     print(f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True)
-    trainer = Trainer(load(options.role, options.base, options.dropout), data, options)
+    model = load(options.role, options.base, options.dropout)
+    if options.compile:
+        for layer in model.layers:
+            layer.compile(dynamic=True)
+    trainer = Trainer(model, data, options)
     trainer.run()
     trainer.model.eval()
     save(trainer.model, options.output)

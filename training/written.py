@@ -10,7 +10,7 @@
     F| sentence that it does not
 
 `written/passages.jsonl` says where the other passages are found: which characters of which context of the training
-data (by hash) or of which book.
+data (by hash) or of which book. `written/requests.txt` holds what people ask that no passage answers, a line each.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from pathlib import Path
 
 import numpy as np
 from examples import Example, Row, Span, held_out, sentence_around
+from nupunkt import sent_spans
+from perturb import edit
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from chapterverse.ingest.read import read_all
@@ -34,6 +36,10 @@ from chapterverse.ingest.sources import open_source
 FOLDER = Path(__file__).with_name("written")
 HELD = 10
 NEAR = 4
+THINNED = 2
+"""Copies of a passage with some of its sentences left out."""
+STRANGERS = 8
+"""Passages that a request is put to."""
 
 
 @dataclass
@@ -98,6 +104,7 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
     for block in written:
         base = {"source": f"written {block.source}", "held": held_out(block.name, HELD)}
         shown = {**base, "context": block.passage}
+        thinned = [_thinned(block.passage, rng) for _ in range(THINNED)]
         for question, answer in block.answered:
             span = find(answer, block.passage)
             if span is None:
@@ -108,15 +115,41 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
             for other in near[question]:
                 if find(answer, other) is None:
                     yield Example("written near", query=question, context=other, answerable=False, weight=0.5, **base)
-            if rng.random() < 0.3 and find(answer, block.passage[: evidence[0]] + block.passage[evidence[1] :]) is None:
-                yield Example("written", query=question, answerable=False, cut=evidence, weight=0.5, **shown)
+            for passage in thinned:
+                thin = {**base, "context": passage, "query": question, "weight": 0.5}
+                at = passage.find(block.passage[slice(*evidence)])
+                if at >= 0:
+                    place, where = ((a - evidence[0] + at, b - evidence[0] + at) for a, b in (span, evidence))
+                    yield Example("written thin", answerable=True, answer=place, evidence=where, **thin)
+                elif find(answer, passage) is None:
+                    yield Example("written thin", answerable=False, **thin)
         for question in block.absent:
-            yield Example("written", query=question, answerable=False, weight=fair[opening(question)], **shown)
+            weight = fair[opening(question)]
+            yield Example("written", query=question, answerable=False, weight=weight, **shown)
+            thin = {**base, "context": rng.choice(thinned), "weight": weight / 2}
+            yield Example("written thin", query=question, answerable=False, **thin)
             for other in near[question]:  # another passage may answer it: the teacher alone judges
                 yield Example("written near", query=question, context=other, answerable=False, weight=0.0, **base)
+        for question in [*(question for question, _ in block.answered), *block.absent]:  # again the teacher judges
+            for changed in {edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn")} - {None}:
+                yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
         for claims, supported in ((block.true, True), (block.false, False)):
             for claim in claims:
                 yield Example("written", query=claim, supported=supported, **shown)
+    yield from _requests(written, rng)
+
+
+def _thinned(passage: str, rng: random.Random) -> str:
+    kept = [passage[slice(*span)] for span in sent_spans(passage) if rng.random() < 0.75]
+    return "".join(kept).strip() or passage
+
+
+def _requests(written: list[Block], rng: random.Random) -> Iterator[Example]:
+    for request in (FOLDER / "requests.txt").read_text().splitlines():
+        held = held_out(request, HELD)
+        strangers = [block for block in rng.sample(written, 2 * STRANGERS) if held_out(block.name, HELD) == held]
+        for block in strangers[:STRANGERS]:
+            yield Example("written request", "written own", request, block.passage, held, answerable=False)
 
 
 def opening(question: str) -> str:
