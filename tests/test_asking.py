@@ -100,12 +100,14 @@ def test_a_chapter_that_is_not_there_is_refused(clocks: Library) -> None:
 @pytest.mark.parametrize("question", ["What does this passage mean?", "Explain this concept"])
 def test_a_selection_is_explained_by_itself_without_any_store(question: str) -> None:
     row = next(row for row in QUESTIONS.values() if row["question"] == question and row["kind"] == "selection")
+    answers_nothing = "Grey gulls stood about on the mud. The boats lay as if somebody had painted them."
     with Library(store=NoStore()) as library:
-        answer = library.ask(question, selection=row["selection"])
-    assert answer.status == "ok"
-    check_grounded(answer)
-    assert all(citation.quote in row["selection"] for citation in answer.citations)
-    assert {citation.chunk_id for citation in answer.citations} == {None}
+        for selection in (row["selection"], answers_nothing):
+            answer = library.ask(question, selection=selection)
+            assert answer.status == "ok"
+            check_grounded(answer)
+            assert all(citation.quote in selection for citation in answer.citations)
+            assert {citation.chunk_id for citation in answer.citations} == {None}
 
 
 def test_a_selection_that_lacks_the_answer_is_refused_in_its_own_words() -> None:

@@ -23,7 +23,7 @@ from tests.clocks import INDEX
 COMMAND = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()"]
 LATE = "before the deadline"
 """What those are told, and told to try again, who ask a machine that is busy with so many."""
-QUESTION = "Who taught apprentices with a seven-pound weight?"
+QUESTION = "Who taught apprentices by handing them a weight?"
 
 
 @pytest.fixture(scope="module")

@@ -115,7 +115,7 @@ def citing_threshold(reader: Reader, rows: list[Row]) -> float:
     """The evidence from which a sentence is worth citing: best F1 where an answer covers several sentences."""
     scores, gold = [], []
     for row in rows:
-        if row["answer"] is None or row["kind"] != "question" or len(row["context"]) > 5000:
+        if row["answer"] is None or row["kind"] not in ("question", "written") or len(row["context"]) > 5000:
             continue
         first, last = row["answer"]
         ends = [end for _, end in sent_spans(row["context"])]

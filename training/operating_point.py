@@ -1,16 +1,18 @@
 """Shows what each threshold for answering does to questions about whole books, and writes the chosen one.
 
-    python training/operating_point.py BOOKS_FOLDER MODEL_FOLDER
+    python training/operating_point.py BOOKS_FOLDER HELD_JSONL MODEL_FOLDER
 
 BOOKS_FOLDER holds a file or folder for each book of book_questions.jsonl, under its name. The questions were written
-by hand: some are answered by the book, some only seem to be, some are about something else. The lowest threshold is
-taken at which no more than ABSENT of those that only seem to be answered are, and none of the last. Whether an answer
-is the right one is not asked here.
+by hand: some are answered by the book, some only seem to be, some are about something else. HELD_JSONL is the file of
+prepare.py: its written questions are harder, each made to look answered by the passage that it is put to. The lowest
+threshold is taken at which no more than ABSENT of a book's questions that only seem to be answered are, none of the
+last, and no more than ALIKE of those that were made to look so. Whether an answer is the right one is not asked here.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 import tempfile
 from collections import defaultdict
@@ -25,6 +27,9 @@ from chapterverse.settings import Settings
 
 QUESTIONS = Path(__file__).with_name("book_questions.jsonl")
 ABSENT = 0.03
+ALIKE = 0.05
+ROWS = 1000
+"""Held-out questions asked of their passage, of those that it answers and of those that it only seems to."""
 STEPS = [round(0.01 * step, 2) for step in range(30, 96)]
 
 
@@ -42,19 +47,34 @@ def chances(books: Path, model: Path) -> dict[str, list[float]]:
     return found
 
 
-def main(books: Path, model: Path) -> None:
-    found = {kind: np.array(values) for kind, values in chances(books, model).items()}
+def held_chances(held: Path, model: Path) -> dict[str, list[float]]:
+    """The chance of an answer in the passage that a written question was put to, by whether it is there."""
+    reader, found = Reader(model), defaultdict(list)
+    with held.open() as lines:
+        rows = [row for row in map(json.loads, lines) if row["kind"] == "written" and row["answerable"] is not None]
+    for label, name in ((True, "held, answered"), (False, "held, alike")):
+        for row in random.Random(6).sample([row for row in rows if row["answerable"] is label], ROWS):
+            [reading] = reader.read(row["query"], [row["context"]])
+            found[name].append(reading.answerable)
+    return found
+
+
+def main(books: Path, held: Path, model: Path) -> None:
+    asked = chances(books, model) | held_chances(held, model)
+    found = {kind: np.array(values) for kind, values in asked.items()}
     for step in STEPS:
         print(step, {kind: f"{(values >= step).sum()} of {len(values)}" for kind, values in found.items()})
     manifest = json.loads((model / MANIFEST).read_text())
     manifest["calibration"]["answer_from"] = next(
         step
         for step in STEPS
-        if (found["absent"] >= step).mean() <= ABSENT and not (found["out_of_scope"] >= step).any()
+        if (found["absent"] >= step).mean() <= ABSENT
+        and (found["held, alike"] >= step).mean() <= ALIKE
+        and not (found["out_of_scope"] >= step).any()
     )
     (model / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print("answers from", manifest["calibration"]["answer_from"])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:4]))

@@ -21,7 +21,7 @@ from tests.clocks import INDEX
 from tests.surfaces.service import served
 
 KEY = "sk-of-the-service-itself"
-QUESTION = "Who taught apprentices with a seven-pound weight?"
+QUESTION = "Who taught apprentices by handing them a weight?"
 
 
 def ask(question: str) -> list[Any]:

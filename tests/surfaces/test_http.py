@@ -12,7 +12,7 @@ from tests.surfaces.service import served
 
 
 def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None:
-    response = client.post("/ask", json={"question": "Who taught apprentices with a seven-pound weight?"})
+    response = client.post("/ask", json={"question": "Who taught apprentices by handing them a weight?"})
     assert response.status_code == 200
     body = response.json()
     assert set(body) == {

@@ -31,7 +31,7 @@ from tests.surfaces.service import free_port, served, small_library
 
 ROOT = Path(__file__).parents[2]
 BOOK = "the-clocks-of-harrow-vale.pdf"
-QUESTION = "Who taught apprentices with a seven-pound weight?"
+QUESTION = "Who taught apprentices by handing them a weight?"
 ENVIRONMENT = {"PATH": os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))}
 
 

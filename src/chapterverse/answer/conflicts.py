@@ -109,6 +109,11 @@ class _Claim:
         return self.statement.answer
 
     @property
+    def core(self) -> str:
+        """The answer up to its first comma: what follows explains it."""
+        return _CLAUSES.split(self.answer, maxsplit=1)[0]
+
+    @property
     def rest(self) -> str:
         """The sentence without the answer."""
         return f"{self.quote[: self.start]} {self.quote[self.end :]}"
@@ -213,7 +218,7 @@ def _adds(question: str, first: _Claim, second: _Claim) -> bool:
     """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
     if asks_for_list(question) or _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
         return True
-    if max(len(first.answer.split()), len(second.answer.split())) > _SHORT:
+    if max(len(claim.core.split()) for claim in (first, second)) > _SHORT:
         return True
     asked = _OPEN.search(question)
     if not asked:

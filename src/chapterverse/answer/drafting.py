@@ -6,6 +6,7 @@ that names what it speaks of, the head of its table, the rest of its list. More 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,6 +33,8 @@ Sentences = Callable[[str], Sequence[tuple[int, int]]]
 MOST_SENTENCES = 5
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
+_ORDER = 0.2
+"""How much a passage's place among the others weighs in the choice of the best, in log-odds: they come best first."""
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
 
@@ -139,15 +142,20 @@ class _Composer:
         return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance)
 
     def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
-        """Where the answer may be, in every passage."""
+        """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
+
+        The bonus is for a passage, and for a paragraph, that speaks of what the question names: at most 1 each, so
+        that it decides between good places, and never for one that the reader thinks ten times less likely.
+        """
         wanted = _names(query)
         for n, (sheet, reading, passage) in enumerate(zip(self._sheets, readings, self._passages, strict=True)):
             spans = reading.spans or reading.evidence[:1] or (_by_words(query, sheet),)
             about = _coverage(wanted, f"{passage.label}\n{passage.text}")
             for span in spans:
                 strength = span.score / spans[0].score if spans[0].score else 1.0
-                speaks = 1 + about + _coverage(wanted, sheet.paragraph(span.start))
-                yield _Place(n, span.start, span.end, reading.answerable * strength * speaks)
+                speaks = about + _coverage(wanted, sheet.paragraph(span.start))
+                score = _log(_odds(reading.answerable) * strength) + speaks - _ORDER * n
+                yield _Place(n, span.start, span.end, score)
 
     def _row(self, query: str) -> _Place | None:
         """The row of a table whose first cell and one of whose columns the question names."""
@@ -242,6 +250,14 @@ class _Composer:
     def _sentence(self, quote: _Quote) -> DraftSentence:
         text = self._sheets[quote.sheet].text[quote.start : quote.end]
         return DraftSentence(text, (self._passages[quote.sheet].id,), text, "quote")
+
+
+def _odds(chance: float) -> float:
+    return chance / (1 - min(chance, 0.9999))
+
+
+def _log(value: float) -> float:
+    return math.log(max(value, 1e-9))
 
 
 def _by_words(query: str, sheet: Layout) -> AnswerSpan:

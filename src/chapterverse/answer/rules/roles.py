@@ -26,6 +26,7 @@ _BINDING = AUXILIARIES | frozenset("to than from with and or but because while w
 _OPPOSED = (("from", "to"), ("before", "after"), ("above", "below"), ("over", "under"), ("until", "since"))
 _DIRECTIONS = (*_OPPOSED, *((other, one) for one, other in _OPPOSED))
 _LEADING = frozenset(word for pair in _OPPOSED for word in pair)
+_MEASURING = frozenset("before after above below".split())
 
 
 def moved(case: Case) -> Iterator[Objection]:
@@ -177,11 +178,18 @@ def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
 
 
 def directions(case: Case) -> Iterator[Objection]:
-    """ "From" must not become "to", nor "before" "after"."""
+    """ "From" must not become "to", nor "before" "after": neither ahead of a term nor behind it ("two years after")."""
     for term in case.claim.terms:
-        lead = _lead(case.claim, term.token)
-        for mine, other in _DIRECTIONS:
-            if lead == mine:
-                led = {_lead(case.sentences[n], t.token) for n, t in case.found(term)}
-                if other in led and mine not in led:
-                    yield Objection("direction", f"The evidence says “{other}”, the claim “{mine}”.")
+        for beside in (_lead, _next):
+            word = beside(case.claim, term.token)
+            for mine, other in _DIRECTIONS:
+                if word == mine:
+                    there = {beside(case.sentences[n], t.token) for n, t in case.found(term)}
+                    if other in there and mine not in there:
+                        yield Objection("direction", f"The evidence says “{other}”, the claim “{mine}”.")
+
+
+def _next(sentence: Sentence, token: int) -> str:
+    """The word behind a term, or behind a number and its unit, that says where to measure: "three years after"."""
+    words = [one.word for one in sentence.tokens[token + 1 : token + 3]]
+    return next((word for word in words if word in _MEASURING), "")
