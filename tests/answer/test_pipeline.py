@@ -9,6 +9,7 @@ from dataclasses import replace
 from chapterverse.answer.pipeline import Mind, ask
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
+from chapterverse.answer.validate import DEFAULTS, ValidationSettings
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
 from chapterverse.types import Answer, Entry, Reason
@@ -37,12 +38,17 @@ class SearchedBook(GivenContent):
         return [Found(entry, 0.5) for entry in ranked[:3]], None
 
 
-def put(question: str, *, distant: bool = False) -> tuple[Answer, SearchedBook]:
+STRICT = ValidationSettings(answer_threshold=0.8)
+
+
+def put(
+    question: str, *, distant: bool = False, selection: str | None = None, validation: ValidationSettings = DEFAULTS
+) -> tuple[Answer, SearchedBook]:
     entries = [one.entry for one in passages(*OTHERS, BELL, MILL) if one.entry]
     book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant)
     with ThreadPoolExecutor(1) as executor:
-        mind = Mind(WordReader(), split, Writer(split, executor), seconds=30, executor=executor)
-        return asyncio.run(ask(question, mind, book)), book
+        mind = Mind(WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
+        return asyncio.run(ask(question, mind, book, selection)), book
 
 
 def test_every_part_of_a_question_is_searched_for() -> None:
@@ -71,3 +77,12 @@ def test_a_distant_question_is_answered_only_if_the_reader_is_all_but_certain() 
     assert near.status == "ok"
     assert 0.5 <= near.confidence < 0.9
     assert (far.status, far.reason) == ("refused", "answer_absent")
+
+
+def test_a_selection_is_answered_from_an_even_chance_on() -> None:
+    question = "When was the great bell cast in the tower?"
+    refused, _ = put(question, validation=STRICT)
+    answer, book = put(question, selection=BELL, validation=STRICT)
+    assert (refused.status, refused.reason) == ("refused", "answer_absent")
+    assert (answer.status, answer.text, book.queries) == ("ok", BELL, [])
+    assert 0.5 <= answer.confidence < 0.8

@@ -163,6 +163,7 @@ class _Ask:
     async def _collect(self) -> Reason | None:
         """What the answer may rest on; without any, why."""
         if self.selection is not None:
+            self.mind = replace(self.mind, validation=self.mind.validation.for_selection())
             self.mind.draft.prepare()
             self.passages = [Passage("S1", self.selection)]
             return None

@@ -23,6 +23,7 @@ Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
 GOOD_MEAN, POOR_MEAN = 0.6, 0.3
 DISTANT_THRESHOLD = 0.9
+SELECTION_THRESHOLD = 0.5
 
 
 class Passage(Protocol):
@@ -58,6 +59,10 @@ class ValidationSettings:
     def for_distant(self) -> ValidationSettings:
         """For a question that is far from everything in its index: the reader must be all but certain."""
         return replace(self, answer_threshold=max(self.answer_threshold, DISTANT_THRESHOLD))
+
+    def for_selection(self) -> ValidationSettings:
+        """For a passage that was chosen for the question: an even chance will do, where a book offers many mistakes."""
+        return replace(self, answer_threshold=min(self.answer_threshold, SELECTION_THRESHOLD))
 
 
 @dataclass(frozen=True, slots=True)
