@@ -15,7 +15,7 @@ def zipped(*names: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name in names:
-            archive.writestr(name, "x")
+            archive.writestr(zipfile.ZipInfo(name), "x")  # a fixed date, so that every process names the tests alike
     return out.getvalue()
 
 
