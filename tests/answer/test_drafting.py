@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from chapterverse.answer.drafting import Composed, compose
 from chapterverse.answer.fences import Brief, Offered
 from chapterverse.answer.questions import asks_for_theme, defined_subject, parts, points_at_text
 from chapterverse.ingest.sentences import split
+from chapterverse.protocols import Reader
+from chapterverse.types import AnswerSpan, Reading
 from tests.answer.stand_ins import WordReader
 
 SAMPLE = [
@@ -41,9 +44,9 @@ CRUTCH = (
 )
 
 
-def answered(question: str, *texts: str, label: str = "book.md") -> Composed:
+def answered(question: str, *texts: str, label: str = "book.md", reader: Reader | None = None) -> Composed:
     offered = tuple(Offered(f"S{n}", label, text) for n, text in enumerate(texts, 1))
-    return compose(Brief(question, offered), WordReader(), split)
+    return compose(Brief(question, offered), reader or WordReader(), split)
 
 
 def quoted(question: str, *texts: str, label: str = "book.md") -> list[str]:
@@ -86,6 +89,28 @@ class TestOnePart:
         assert quoted("What is a crutch?", CRUTCH) == expected
         assert quoted("What does 'the crutch' mean?", CRUTCH) == expected
         assert quoted("What is meant by crutch?", CRUTCH) == expected
+
+
+class Chances(WordReader):
+    """Thinks of each passage what it is told to, and finds the answer in its whole first sentence."""
+
+    def __init__(self, *chances: float) -> None:
+        self.chances = chances
+
+    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+        spans = [AnswerSpan(*split(text)[0], 0.9) for text in passages]
+        return [Reading(1.0, chance, (span,)) for chance, span in zip(self.chances, spans, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("chances", "best"),
+    [((0.85, 0.31), 0), ((0.85, 0.8), 1), ((0.5, 0.5), 1)],
+    ids=["the reader is not outweighed", "the name decides between good places", "and between equal ones"],
+)
+def test_the_best_place_is_likely_and_speaks_of_what_is_asked(chances: tuple[float, float], best: int) -> None:
+    texts = ("He set a lead in every new hand.", "Orrin Vale rang the hours himself.")
+    composed = answered("Who taught with a lead at Orrin Vale?", *texts, reader=Chances(*chances))
+    assert [sentence.text for sentence in composed.sentences] == [texts[best]]
 
 
 class TestTablesAndLists:

@@ -18,8 +18,8 @@ def _closed(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
-def _texts(most: int) -> Schema:
-    return {"type": "array", "minItems": 1, "maxItems": most, "items": _TEXT}
+def _up_to(most: int, items: Schema = _TEXT) -> Schema:
+    return {"type": "array", "minItems": 1, "maxItems": most, "items": items}
 
 
 # https://docs.cohere.com/reference/embed (POST /v2/embed)
@@ -27,7 +27,7 @@ COHERE = _closed(
     ("model", "input_type"),
     model=_TEXT,
     input_type={"enum": ["search_document", "search_query", "classification", "clustering", "image"]},
-    texts=_texts(96),
+    texts=_up_to(96),
     images={"type": "array", "maxItems": 1},
     inputs={"type": "array", "maxItems": 96},
     max_tokens=_SIZE,
@@ -39,7 +39,7 @@ COHERE = _closed(
 
 # https://developers.openai.com/api/reference/resources/embeddings (POST /v1/embeddings)
 _OPENAI_FIELDS = {
-    "input": {"anyOf": [_TEXT, _texts(2048)]},
+    "input": {"anyOf": [_TEXT, _up_to(2048)]},
     "model": _TEXT,
     "encoding_format": {"enum": ["float", "base64"]},
     "dimensions": _SIZE,
@@ -53,7 +53,7 @@ OPENROUTER = _closed(("input", "model"), **_OPENAI_FIELDS, input_type=_TEXT, pro
 # https://docs.perplexity.ai/api-reference/embeddings-post (POST /v1/embeddings)
 PERPLEXITY = _closed(
     ("input", "model"),
-    input={"anyOf": [_TEXT, _texts(512)]},
+    input={"anyOf": [_TEXT, _up_to(512)]},
     model={"enum": ["pplx-embed-v1-0.6b", "pplx-embed-v1-4b"]},
     encoding_format={"enum": ["base64_int8", "base64_binary"]},
     dimensions={"type": "integer", "minimum": 128, "maximum": 2560},
@@ -86,11 +86,9 @@ EMBED_CONFIG = _closed(
 # https://ai.google.dev/api/embeddings (POST /{version}/models/{model}:batchEmbedContents)
 GEMINI = _closed(
     ("requests",),
-    requests={
-        "type": "array",
-        "minItems": 1,
-        "maxItems": 100,
-        "items": _closed(
+    requests=_up_to(
+        100,
+        _closed(
             ("model", "content"),
             model={"type": "string", "pattern": "^models/"},
             content=_CONTENT,
@@ -99,19 +97,14 @@ GEMINI = _closed(
             outputDimensionality=_SIZE,
             embedContentConfig=EMBED_CONFIG,
         ),
-    },
+    ),
 )
 
 # https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api (POST …:predict); a request
 # to gemini-embedding-001 takes a single text.
 VERTEX = _closed(
     ("instances",),
-    instances={
-        "type": "array",
-        "minItems": 1,
-        "maxItems": 1,
-        "items": _closed(("content",), content=_TEXT, task_type=TASK_TYPE, title=_TEXT),
-    },
+    instances=_up_to(1, _closed(("content",), content=_TEXT, task_type=TASK_TYPE, title=_TEXT)),
     parameters=_closed((), autoTruncate={"type": "boolean"}, outputDimensionality=_SIZE),
 )
 
