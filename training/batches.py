@@ -14,9 +14,12 @@ from torch import Tensor
 CLS, SEP = 101, 102
 STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 TURNS = {
-    "written": 2.0, "written near": 0.5, "question": 1.5, "claim": 1.6, "sentence": 0.7, "edited": 0.6, "table": 0.4,
+    "written": 2.0, "written near": 0.5, "written joined": 0.7, "question": 1.5, "claim": 1.6, "sentence": 0.7,
+    "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
+CLAIMS = {"claim", "padded", "answer", "sentence"}
+"""The kinds of claims that were not written by hand."""
 
 
 @dataclass
@@ -76,6 +79,11 @@ class Dataset:
         keep = (self.table["held"] == held) & (self.lengths > 8)
         return np.flatnonzero(keep & (self.table["weight"] > 0) if trusted else keep)
 
+    def of_kinds(self, rows: np.ndarray, kinds: set[str]) -> np.ndarray:
+        """Which of these rows are of such a kind."""
+        codes = [self.kinds.index(kind) for kind in kinds]
+        return np.isin(self.table["kind"][rows], codes)
+
     def batch(self, rows: np.ndarray) -> Batch:
         index = torch.from_numpy(rows).to(self.device, non_blocking=True)
         column = {k: v[index] for k, v in self.columns.items()}
@@ -90,10 +98,18 @@ class Dataset:
         more = {"weight": self.weight[index], "own": self.own[index], "written": self.written[index]}
         return Batch(index, source, ids, segments.long(), inside, passage, **labels, **more)
 
-    def epoch(self, rows: np.ndarray, size: int, rng: random.Random, others: float = 1.0) -> Iterator[np.ndarray]:
-        """Shuffled batches whose members have similar lengths; rows that were not written by hand come less often."""
+    def epoch(
+        self, rows: np.ndarray, size: int, rng: random.Random, others: float, claims: float
+    ) -> Iterator[np.ndarray]:
+        """Shuffled batches whose members have similar lengths.
+
+        `others` says how often questions that were not written by hand come, `claims` how often such claims do.
+        """
         numbers = np.random.default_rng(rng.randrange(2**32))
-        turns = [TURNS.get(kind, 1.0) * (1.0 if kind.startswith("written") else others) for kind in self.kinds]
+        turns = [
+            TURNS.get(kind, 1.0) * (1.0 if kind.startswith("written") else claims if kind in CLAIMS else others)
+            for kind in self.kinds
+        ]
         turns = np.array(turns)[self.table["kind"][rows]]
         order = numbers.permutation(np.repeat(rows, (turns + numbers.random(len(rows))).astype(int)))
         batches = []

@@ -1,16 +1,17 @@
 """Trains the candidates for the embedder: MiniLM itself, encoders of fewer layers, and a static table of tokens.
 
-    python training/embedder.py DATA_FOLDER BASES_FOLDER OUTPUT_FOLDER [--tiny]
+    python training/embedder.py DATA_FOLDER BASES_FOLDER OUTPUT_FOLDER [--written PREPARED/pairs.jsonl.xz] [--tiny]
 
 DATA_FOLDER holds `train/questions.jsonl.xz` and `train/claims.jsonl.xz`, BASES_FOLDER what `bases.py` wrote. Each
 candidate learns question → passage pairs against the other passages of its batch, and to place every text where its
-teacher does: MiniLM as it came or, once the run has trained it, as it became. Articles are held out whole for the
-figures that are printed.
+teacher does: MiniLM as it came or, once the run has trained it, as it became. Articles are held out whole, with what
+was written about them, for the figures that are printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import lzma
 import random
@@ -52,11 +53,7 @@ class Pairs:
     groups: list[str]
 
     def take(self, which: list[int]) -> Pairs:
-        return Pairs(
-            [self.queries[i] for i in which],
-            [self.passages[i] for i in which],
-            [self.groups[i] for i in which],
-        )
+        return Pairs(*([values[i] for i in which] for values in (self.queries, self.passages, self.groups)))
 
 
 def rows(path: Path) -> Iterator[dict]:
@@ -64,7 +61,11 @@ def rows(path: Path) -> Iterator[dict]:
         yield from map(json.loads, lines)
 
 
-def load_pairs(data: Path, tokenizer: Tokenizer, tiny: bool) -> Pairs:
+def held_out(group: str) -> bool:
+    return zlib.crc32(group.encode()) % 25 == 0
+
+
+def load_pairs(data: Path, written: Path | None, tokenizer: Tokenizer, tiny: bool) -> Pairs:
     """Answered questions with a window around their answer, and supported claims with their evidence."""
     queries, contexts, groups, answers = [], [], [], []
     for row in rows(data / "train/questions.jsonl.xz"):
@@ -79,6 +80,17 @@ def load_pairs(data: Path, tokenizer: Tokenizer, tiny: bool) -> Pairs:
             contexts.append(row["context"])
             answers.append(0)
             groups.append(f"{row['source']}/{zlib.crc32(row['context'].encode())}")
+    of = {
+        hashlib.sha256(context.encode()).hexdigest()[:16]: group
+        for context, group in zip(contexts, groups, strict=True)
+    }
+    for row in rows(written) if written else ():
+        named = [of.get(name, f"written/{name}") for name in row["made_of"]]
+        if len(named) == 1 or not any(map(held_out, named)):
+            queries.append(row["query"])
+            contexts.append(row["passage"])
+            answers.append(0)
+            groups.append(named[0])
     keep = random.Random(1).sample(range(len(queries)), 400 if tiny else len(queries))
     unique = list(dict.fromkeys(contexts[i] for i in keep))
     encoded = dict(zip(unique, tokenizer.encode_batch(unique, add_special_tokens=False), strict=True))
@@ -284,6 +296,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("bases", type=Path)
     parser.add_argument("output", type=Path)
+    parser.add_argument("--written", type=Path, help="pairs.jsonl.xz of prepare.py")
     parser.add_argument("--tiny", action="store_true", help="a few hundred pairs, to see that it runs")
     parser.add_argument("--candidates", default="minilm,three,two,one,table")
     options = parser.parse_args()
@@ -293,9 +306,9 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(options.bases / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    pairs = load_pairs(options.data, tokenizer, options.tiny)
-    held = [i for i, group in enumerate(pairs.groups) if zlib.crc32(group.encode()) % 25 == 0]
-    kept = [i for i, group in enumerate(pairs.groups) if zlib.crc32(group.encode()) % 25]
+    pairs = load_pairs(options.data, options.written, tokenizer, options.tiny)
+    held = [i for i, group in enumerate(pairs.groups) if held_out(group)]
+    kept = [i for i, group in enumerate(pairs.groups) if not held_out(group)]
     test, learn = pairs.take(held), pairs.take(kept)
     others = random.Random(2).sample(learn.passages, min(8000, len(learn.passages)))
     print(f"{len(learn.queries)} pairs, {len(test.queries)} held out, {time.time() - started:.0f} s", flush=True)

@@ -22,7 +22,8 @@ class Shape:
     """The size of an encoder.
 
     `relative_buckets` > 0 adds MPNet's shared relative-position bias; `exit_layer` > 0 puts a pair of
-    early answer and support logits after that many layers.
+    early answer and support logits after that many layers, and says there what is worth reading on, as
+    `skim_layer` > 0 does before it.
     """
 
     layers: int
@@ -32,13 +33,14 @@ class Shape:
     epsilon: float
     relative_buckets: int = 0
     exit_layer: int = 0
+    skim_layer: int = 0
     vocabulary: int = 30522
     positions: int = 512
 
 
 SHAPES = {
     "teacher": Shape(layers=12, hidden=768, heads=12, feedforward=3072, epsilon=1e-5, relative_buckets=32),
-    "student": Shape(layers=12, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
+    "student": Shape(layers=12, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3, skim_layer=1),
     "shallow": Shape(layers=6, hidden=384, heads=12, feedforward=1536, epsilon=1e-12, exit_layer=3),
 }
 
@@ -53,7 +55,11 @@ class Outputs:
     early: Tensor | None
     hidden: Tensor
     worth: Tensor | None = None
-    """How much each token is worth reading on, said early."""
+    """How much each token is worth reading on, said at the exit; of the tokens that got there."""
+    skim: Tensor | None = None
+    """The same, said before, of every token."""
+    arrived: Tensor | None = None
+    """The tokens that got to the exit; None when all did."""
     kept: Tensor | None = None
     """The tokens that were read to the end; None when all were."""
 
@@ -102,13 +108,14 @@ class CrossEncoder(nn.Module):
         self.support_head = nn.Linear(shape.hidden, 1)
         self.early_head = nn.Linear(shape.hidden, 2) if shape.exit_layer else None
         self.worth_head = nn.Linear(shape.hidden, 1) if shape.exit_layer else None
+        self.skim_head = nn.Linear(shape.hidden, 1) if shape.skim_layer else None
 
-    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0, leave: int = 0) -> Outputs:
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0, skim: int = 0) -> Outputs:
         """`keep` > 0 reads on, after the exit layer, with the query and so many tokens of the passage only.
 
-        `leave` > 0 puts the exit after another layer than the shape says.
+        `skim` > 0 does so after the skim layer already.
         """
-        length, leave = ids.shape[1], leave or self.shape.exit_layer
+        length = ids.shape[1]
         x = self.words(ids) + self.places.weight[:length] + self.segments(segments)
         x = F.dropout(self.norm(x), self.dropout, self.training)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -1e4
@@ -116,23 +123,29 @@ class CrossEncoder(nn.Module):
             bias = bias + self._relative_bias(length, x.device)
         if torch.is_autocast_enabled(x.device.type):
             bias = bias.to(torch.get_autocast_dtype(x.device.type))
-        early = worth = chosen = None
+        early = worth = hint = arrived = places = None
         for number, layer in enumerate(self.layers, start=1):
             x = layer(x, bias)
-            if self.early_head is not None and number == leave:
-                early, worth = self.early_head(x[:, 0]), self.worth_head(x)[..., 0]
-                if keep > 0:
-                    chosen = most_worth(worth, segments, mask, keep)
-                    x = x.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
-                    bias = bias.gather(3, chosen[:, None, None])
+            count, promise = 0, None
+            if self.skim_head is not None and number == self.shape.skim_layer:
+                hint = promise = self.skim_head(x)[..., 0]
+                count = skim
+            elif self.early_head is not None and number == self.shape.exit_layer:
+                early, promise, count = self.early_head(x[:, 0]), self.worth_head(x)[..., 0], keep
+                worth, arrived = (promise, None) if places is None else _spread(promise, places, mask)
+            if count > 0:
+                kept_segments, kept_mask = (v if places is None else v.gather(1, places) for v in (segments, mask))
+                chosen = most_worth(promise, kept_segments, kept_mask, count)
+                places = chosen if places is None else places.gather(1, chosen)
+                x = x.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
+                bias = bias.gather(3, chosen[:, None, None])
         first, tokens = x[:, 0], self.token_head(x)
         answer, support = self.answer_head(first)[:, 0], self.support_head(first)[:, 0]
-        if chosen is None:
-            return Outputs(tokens, answer, support, early, x, worth)
-        tokens = tokens.new_full((*mask.shape, 3), UNREAD).scatter(1, chosen[..., None].expand(-1, -1, 3), tokens)
-        hidden = x.new_zeros(*mask.shape, x.shape[-1]).scatter(1, chosen[..., None].expand_as(x), x)
-        kept = torch.zeros_like(mask).scatter(1, chosen, True) & mask
-        return Outputs(tokens, answer, support, early, hidden, worth, kept)
+        if places is None:
+            return Outputs(tokens, answer, support, early, x, worth, hint, arrived)
+        tokens, kept = _spread(tokens, places, mask)
+        hidden = x.new_zeros(*mask.shape, x.shape[-1]).scatter(1, places[..., None].expand_as(x), x)
+        return Outputs(tokens, answer, support, early, hidden, worth, hint, arrived, kept)
 
     def _relative_bias(self, length: int, device: torch.device) -> Tensor:
         assert self.relative is not None
@@ -147,6 +160,13 @@ class CrossEncoder(nn.Module):
         ).long().clamp(max=half - exact - 1)
         bucket = bucket + torch.where(distance < exact, distance, far)
         return self.relative(bucket).permute(2, 0, 1)[None]
+
+
+def _spread(values: Tensor, places: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits of the tokens that were read, at their places in the whole window, and which tokens these are."""
+    index = places if values.dim() == 2 else places[..., None].expand_as(values)
+    whole = values.new_full((*mask.shape, *values.shape[2:]), UNREAD).scatter(1, index, values)
+    return whole, torch.zeros_like(mask).scatter(1, places, True) & mask
 
 
 def most_worth(worth: Tensor, segments: Tensor, mask: Tensor, keep: int) -> Tensor:

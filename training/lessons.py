@@ -1,4 +1,4 @@
-"""What the teacher says of every pair, asked once: a student of many epochs would else wait for it in each."""
+"""What teachers say of every pair, asked once: a student of many epochs would else wait for them in each."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ WIDTH = 96
 
 
 class Lessons:
-    """The teacher's outputs for the rows of a data set, on its device."""
+    """Teachers' outputs for the rows of a data set, on its device."""
 
-    @torch.no_grad()
-    def __init__(self, teacher: CrossEncoder, data: Dataset, rows: np.ndarray, size: int = 512) -> None:
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
         flat, count, device = len(data.flat), len(data.table), data.device
-        generator = torch.Generator(device).manual_seed(7)
-        projection = torch.randn(teacher.shape.hidden, WIDTH, generator=generator, device=device) / WIDTH**0.5
         self.tokens = torch.zeros(flat, 3, dtype=torch.float16, device=device)
         self.hidden = torch.zeros(flat, WIDTH, dtype=torch.float16, device=device)
         self.answer, self.support = torch.zeros(2, count, device=device)
+
+    @torch.no_grad()
+    def ask(self, teacher: CrossEncoder, rows: np.ndarray, size: int = 512) -> None:
+        """Keep what this teacher says of these rows."""
+        data, device = self.data, self.data.device
+        generator = torch.Generator(device).manual_seed(7)
+        projection = torch.randn(teacher.shape.hidden, WIDTH, generator=generator, device=device) / WIDTH**0.5
         rows = rows[np.argsort(data.lengths[rows], kind="stable")]
         for begin in range(0, len(rows), size):
             batch = data.batch(rows[begin : begin + size])
@@ -33,6 +38,6 @@ class Lessons:
             self.answer[batch.rows], self.support[batch.rows] = out.answer.float(), out.support.float()
 
     def of(self, batch: Batch) -> Outputs:
-        """The teacher's outputs for one batch; places beyond a sequence hold what is masked by every loss."""
+        """The teachers' outputs for one batch; places beyond a sequence hold what is masked by every loss."""
         rows, places = batch.rows, batch.source
         return Outputs(self.tokens[places], self.answer[rows], self.support[rows], None, self.hidden[places])

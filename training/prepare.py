@@ -1,4 +1,4 @@
-"""Turns the raw data into one file of token windows, and keeps the held-out rows as text.
+"""Turns the raw data into one file of token windows; held-out rows and the embedder's pairs stay text.
 
 python training/prepare.py DATA_FOLDER BOOKS_FOLDER TOKENIZER_JSON OUTPUT_FOLDER
 """
@@ -6,6 +6,7 @@ python training/prepare.py DATA_FOLDER BOOKS_FOLDER TOKENIZER_JSON OUTPUT_FOLDER
 from __future__ import annotations
 
 import json
+import lzma
 import random
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from encoder import LENGTH
 from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
 from tables import table_examples
 from tokenizers import Encoding, Tokenizer
-from written import read_blocks, written_examples
+from written import read_blocks, search_pairs, written_examples
 
 QUERY = 96
 COLUMNS = np.dtype(
@@ -128,6 +129,9 @@ def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
         for example in examples:
             if example.held:
                 file.write(json.dumps(vars(example)) + "\n")
+    with lzma.open(output / "pairs.jsonl.xz", "wt") as file:
+        for pair in search_pairs(written):
+            file.write(json.dumps(pair) + "\n")
     print(Counter((e.kind, e.answerable, e.supported, e.held) for e in examples))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from batches import Batch, Dataset
+from batches import CLAIMS, Batch, Dataset
 from encoder import CrossEncoder, Outputs, load, save
 from held import measure
 from lessons import WIDTH, Lessons
@@ -28,10 +28,9 @@ WARM_UP = 0.06
 SETTLED = 250
 """Steps after which every shape of batch has been met, so that the next ones tell the pace."""
 KEEP = (64, 96, 128, 192, 0)
-"""Passage tokens that the student reads to the end, one of these for each batch; 0 means all. So the runtime is free
-to choose."""
-LEAVE = (2, 3)
-"""After so many layers, one of these for each batch, the student says what is worth reading on: free to choose, too."""
+SKIM = (112, 160, 224, 0)
+"""Passage tokens that the student reads to the end, and that it reads on after skimming: one of these for each batch; 0
+means all. So the runtime is free to choose."""
 MASK = 103
 HIDDEN = 0.06
 """Words of a passage that are hidden in half of the student's batches, lest it know the passages by heart."""
@@ -78,7 +77,10 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     early = _binary(out.early[:, 0], answer) * asked + _binary(out.early[:, 1], support) * claimed
     marks = wise.tokens[..., 2].float().sigmoid()
     evidence = _over_passage(_binary(out.tokens[..., 2], marks), batch)
-    worth = _over_passage(_binary(out.worth, torch.maximum(marks, _touched(wise, batch))), batch)
+    promise = torch.maximum(marks, _touched(wise, batch))
+    worth = _binary(out.worth, promise)
+    worth = worth if out.arrived is None else worth * out.arrived
+    worth = _over_passage(worth, batch) + (0 if out.skim is None else _over_passage(_binary(out.skim, promise), batch))
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
     read = batch.mask if out.kept is None else out.kept
     hidden = (hidden * read).sum(1) / read.sum(1)
@@ -110,8 +112,11 @@ class Trainer:
         self.match = nn.Linear(model.shape.hidden, WIDTH).to(data.device)
         if options.teacher:
             began = time.time()
-            teacher = load("teacher", options.teacher).to(data.device).eval()
-            self.lessons = Lessons(teacher, data, data.select(held=False, trusted=False))
+            self.lessons, rows = Lessons(data), data.select(held=False, trusted=False)
+            claims = data.of_kinds(rows, CLAIMS if options.claims_teacher else set())
+            for path, asked in ((options.teacher, rows[~claims]), (options.claims_teacher, rows[claims])):
+                if path:
+                    self.lessons.ask(load("teacher", path).to(data.device).eval(), asked)
             print(f"the teacher has spoken in {time.time() - began:.0f} s", flush=True)
         parameters = [*self.model.parameters(), *self.match.parameters()]
         fused = data.device == "cuda"
@@ -120,11 +125,12 @@ class Trainer:
     def run(self) -> None:
         options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
-        total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, options.batch, rng, options.others)))
+        shares = (options.batch, rng, options.others, options.claims)
+        total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, *shares)))
         step, began, settled, recent = 0, time.time(), 0.0, torch.zeros((), device=self.data.device)
         self.model.train()
         while step < total:
-            for batch_rows in self.data.epoch(rows, options.batch, rng, options.others):
+            for batch_rows in self.data.epoch(rows, *shares):
                 recent += self.step(self.data.batch(batch_rows), step / total)
                 step += 1
                 if step == SETTLED:
@@ -148,7 +154,7 @@ class Trainer:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
         ids, how = batch.ids, {}
         if self.lessons:
-            how = {"keep": self.rng.choice(KEEP), "leave": self.rng.choice(LEAVE)}
+            how = {"keep": self.rng.choice(KEEP), "skim": self.rng.choice(SKIM)}
             if self.rng.random() < 0.5:
                 ids = ids.masked_fill(batch.passage & (torch.rand(ids.shape, device=ids.device) < HIDDEN), MASK)
         with self.data.autocast():
@@ -174,12 +180,16 @@ def main() -> None:
     parser.add_argument("base", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--teacher", type=Path)
+    parser.add_argument("--claims-teacher", type=Path, help="another teacher for the claims not written by hand")
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
     parser.add_argument("--seconds", type=float, default=1200, help="the schedule is shortened to end in this time")
-    parser.add_argument("--others", type=float, default=1.0, help="turns an epoch gives to rows not written by hand")
+    parser.add_argument(
+        "--others", type=float, default=1.0, help="turns an epoch gives to questions not written by hand"
+    )
+    parser.add_argument("--claims", type=float, default=1.0, help="turns it gives to claims not written by hand")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--compile", action="store_true", help="fuse the kernels of a layer, about a minute once")
     parser.add_argument("--seed", type=int, default=1)

@@ -35,7 +35,9 @@ from chapterverse.ingest.sources import open_source
 
 FOLDER = Path(__file__).with_name("written")
 HELD = 10
-NEAR = 4
+NEAR = 3
+NEAR_CLAIMS = 1
+"""Other passages that a question or a claim is put to, those that share most words with it."""
 THINNED = 2
 """Copies of a passage with some of its sentences left out."""
 STRANGERS = 8
@@ -49,6 +51,8 @@ class Block:
     name: str
     passage: str = ""
     source: str = "own"
+    made_of: tuple[str, ...] = ()
+    """What the passage was taken from: contexts by their hash, books by their name."""
     answered: list[tuple[str, str]] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     true: list[str] = field(default_factory=list)
@@ -83,14 +87,18 @@ def read_blocks(rows: Iterable[Row], books: Path) -> list[Block]:
             [outcome] = read_all(open_source(str(books / name)))
             texts[name] = outcome.document.text if outcome.document else ""
     passages = {
-        place["id"]: (place["source"], "\n\n".join(texts[p["of"]][p["from"] : p["to"]] for p in place["pieces"]))
+        place["id"]: (
+            place["source"],
+            tuple(piece["of"] for piece in place["pieces"]),
+            "\n\n".join(texts[piece["of"]][piece["from"] : piece["to"]] for piece in place["pieces"]),
+        )
         for place in places
         if all(piece["of"] in texts for piece in place["pieces"])
     }
     found = [block for path in sorted(FOLDER.glob("*.txt")) for block in blocks(path.read_text().splitlines())]
     for block in found:
         if not block.passage and block.name in passages:
-            block.source, block.passage = passages[block.name]
+            block.source, block.made_of, block.passage = passages[block.name]
     print(f"{sum(not block.passage for block in found)} of {len(found)} written passages were not found")
     return [block for block in found if block.passage]
 
@@ -133,10 +141,31 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
         for question in [*(question for question, _ in block.answered), *block.absent]:  # again the teacher judges
             for changed in {edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn")} - {None}:
                 yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
-        for claims, supported in ((block.true, True), (block.false, False)):
-            for claim in claims:
-                yield Example("written", query=claim, supported=supported, **shown)
+        yield from _claims(block, base, near, rng)
     yield from _requests(written, rng)
+
+
+def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
+    """What was written and the passage that answers or bears it out, for the embedder."""
+    for block in written:
+        for query in [*(question for question, _ in block.answered), *block.true]:
+            yield {"query": query, "passage": block.passage, "made_of": block.made_of or [block.name]}
+
+
+def _claims(block: Block, base: dict, near: dict[str, list[str]], rng: random.Random) -> Iterator[Example]:
+    shown = {**base, "context": block.passage}
+    for claims, supported in ((block.true, True), (block.false, False)):
+        for claim in claims:
+            yield Example("written", query=claim, supported=supported, **shown)
+            for other in near[claim][:NEAR_CLAIMS]:  # the teacher alone judges
+                yield Example("written claim near", query=claim, context=other, supported=False, weight=0.0, **base)
+    if len(block.true) > 1:  # longer claims, as assistants write them: one false half makes them false
+        true = rng.sample(block.true, 2)
+        yield Example("written joined", query=" ".join(true), supported=True, **shown)
+        if block.false:
+            halves = [true[0], rng.choice(block.false)]
+            rng.shuffle(halves)
+            yield Example("written joined", query=" ".join(halves), supported=False, **shown)
 
 
 def _thinned(passage: str, rng: random.Random) -> str:
@@ -172,13 +201,13 @@ def find(answer: str, passage: str) -> Span | None:
 
 
 def _near(written: list[Block]) -> dict[str, list[str]]:
-    """For each question the passages of other blocks that share most words with it."""
+    """For each question and claim the passages of other blocks that share most words with it."""
     tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
     passages = [block.passage for block in written]
     matrix = tfidf.fit_transform(passages)
     found: dict[str, list[str]] = {}
     for number, block in enumerate(written):
-        asked = [*(question for question, _ in block.answered), *block.absent]
+        asked = [*(question for question, _ in block.answered), *block.absent, *block.true, *block.false]
         if asked:
             for question, line in zip(asked, (tfidf.transform(asked) @ matrix.T).toarray(), strict=True):
                 line[number] = -1
