@@ -113,9 +113,9 @@ def measure_build(path: Path, rounds: int) -> Build:
     """Build an index of a source, and sync it unchanged; each round has a bare run of the encoder beside it."""
     documents = [outcome.document for outcome in Reading(str(path)) if outcome.document]
     texts = [embedding_text(one, piece) for one in documents for piece in chunk(one, Chunking())]
-    card = EncoderCard.read(MODELS / "embedder-compact")
+    card = EncoderCard.read(MODELS / "embedder-compact-2")
     assert card is not None
-    encoder = load_encoder(MODELS / "embedder-compact", card)
+    encoder = load_encoder(MODELS / "embedder-compact-2", card)
     encoder.encode(texts[:2])
     embeddings = Embeddings()  # of all rounds, so that the model is loaded once
     asyncio.run(embeddings.embed(embeddings.registry.resolve("local"), texts[:2], "document"))

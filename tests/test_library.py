@@ -122,6 +122,21 @@ def test_another_embedding_brings_its_own_weights(library: Library, books: Path)
     assert record.retrieval_defaults == {"vector_weight": 0.65, "lexical_weight": 0.35}
 
 
+def test_an_index_of_a_model_that_is_no_longer_shipped_is_made_anew_by_a_sync(books: Path, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    with Library(settings) as library:
+        present = library.add(books, index="farm").record.embedding.model
+    manifest = tmp_path / "home" / "farm" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(present, "of-old"))
+    with Library(settings) as library:
+        with pytest.raises(AstRagError, match=r"local:of-old, which this version .* no longer has\. Sync it"):
+            library.search("What does a fleece weigh?", index="farm")
+        assert library.search("fleece", index="farm", settings=Retrieval(mode="lexical")).found, "words need no model"
+        result = library.sync(index="farm")
+        assert result.record.embedding.model == present
+        assert library.search("What does a fleece weigh?", index="farm").found
+
+
 def test_an_index_remembers_its_last_sync(library: Library, books: Path) -> None:
     library.add(books, index="shelf")
     assert library.inspect("shelf").record.sync == {}

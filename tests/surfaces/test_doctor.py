@@ -62,7 +62,7 @@ def test_all_is_well_without_any_configuration(home: Path) -> None:
     assert "Qdrant Edge" in findings["store"]["says"]
     assert "GB free" in findings["disk"]["says"]
     states = {what: finding["state"] for what, finding in findings.items()}
-    assert {what for what in states if what.startswith("model ")} == {"model embedder-compact", "model reader"}
+    assert {what for what in states if what.startswith("model ")} == {"model embedder-compact-2", "model reader"}
     assert {what: state for what, state in states.items() if state not in ("ok", "off")} == {}
     providers = {f"embedding {name}" for name in Registry().names()} | {f"generation {name}" for name in NAMES}
     assert {what for what in states if what.startswith(("embedding", "generation"))} == providers
@@ -102,7 +102,7 @@ def test_who_shares_the_indexes(home: Path) -> None:
     assert f"shared by process {os.getpid()}" in asyncio.run(look()).says
 
 
-@pytest.mark.parametrize(("name", "file"), [("reader", "tokenizer.json"), ("embedder-compact", "tokenizer.json")])
+@pytest.mark.parametrize(("name", "file"), [("reader", "tokenizer.json"), ("embedder-compact-2", "tokenizer.json")])
 @pytest.mark.parametrize("damage", ["changed", "missing"])
 def test_a_damaged_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, file: str, damage: str) -> None:
     shutil.copytree(MODELS / name, tmp_path / name)

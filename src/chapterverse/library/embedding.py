@@ -25,8 +25,21 @@ FROM_ENVIRONMENT = Access()
 """Nothing is given: keys and addresses are those of the environment."""
 
 
+def outgrown(registry: Registry, made: EmbeddingModel) -> bool:
+    """Whether an index was made with a shipped model that this version no longer has."""
+    return made.provider == "local" and all(
+        card.name != made.model for card in registry.adapter("local").capabilities().models
+    )
+
+
 def made_with(registry: Registry, made: EmbeddingModel, access: Access) -> Target:
     """The provider and model that an index was made with; options that choose others are refused."""
+    if outgrown(registry, made):
+        raise AstRagEmbeddingCapabilityError(
+            f"The index was made with local:{made.model}, which this version of Chapterverse no longer has. Sync it,"
+            " and it is made anew with the present model; until then it can only be searched by words (mode lexical).",
+            details={"provider": made.provider, "model": made.model},
+        )
     options = {"adapter": made.provider, "dimensions": made.dimensions, **access.options}
     adapter = str(options.pop("adapter")).strip().casefold()
     if (adapter, options["dimensions"]) != (made.provider, made.dimensions):

@@ -15,7 +15,7 @@ from chapterverse.index.build import BuildResult, CutFile, build_index, timestam
 from chapterverse.index.sync import SyncResult, plan_sync, sync_index
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import make_profile
-from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
+from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, outgrown
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look, truncated
 from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug
@@ -181,9 +181,10 @@ class Indexes:
     ) -> IndexRecord:
         """What an index shall become; with another embedding model or chunking it is rebuilt beside the old one."""
         registry = self.embeddings.registry
+        wanted = embedding or (record.embedding.provider if outgrown(registry, record.embedding) else None)
         target = (
-            registry.resolve(embedding, auth=access.auth, options=access.options)
-            if embedding
+            registry.resolve(wanted, auth=access.auth, options=access.options)
+            if wanted
             else made_with(registry, record.embedding, access)
         )
         made = EmbeddingModel(target.provider, target.model, target.dimensions or record.embedding.dimensions)
