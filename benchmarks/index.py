@@ -113,12 +113,13 @@ def measure_build(path: Path, rounds: int) -> Build:
     """Build an index of a source, and sync it unchanged; each round has a bare run of the encoder beside it."""
     documents = [outcome.document for outcome in Reading(str(path)) if outcome.document]
     texts = [embedding_text(one, piece) for one in documents for piece in chunk(one, Chunking())]
-    card = EncoderCard.read(MODELS / "embedder-compact-2")
-    assert card is not None
-    encoder = load_encoder(MODELS / "embedder-compact-2", card)
-    encoder.encode(texts[:2])
     embeddings = Embeddings()  # of all rounds, so that the model is loaded once
-    asyncio.run(embeddings.embed(embeddings.registry.resolve("local"), texts[:2], "document"))
+    shipped = embeddings.registry.resolve("local")
+    asyncio.run(embeddings.embed(shipped, texts[:2], "document"))
+    card = EncoderCard.read(MODELS / shipped.model)
+    assert card is not None
+    encoder = load_encoder(MODELS / shipped.model, card)
+    encoder.encode(texts[:2])
     times: dict[str, list[Taken]] = {"bare": [], "build": [], "resync": []}
     for turn in range(rounds):
         print(f"{path.name}: round {turn + 1} of {rounds}", file=sys.stderr)
