@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from chapterverse.reading.reader import Reader
+from chapterverse.reading.reader import READ_ON, SKIMMED, Reader
 from chapterverse.reading.runtime import MODELS
 from chapterverse.types import AnswerSpan, Reading
 
@@ -158,9 +158,10 @@ def bare_run(reader: Reader, question: str, passages: Sequence[str], readings: S
     windows = [
         (w, bool(r.spans)) for p, r in zip(passages, readings, strict=True) for w in runtime.windows(question, p)
     ]
+    chosen = [place for place, (_, finished) in enumerate(windows) if finished]
     began = time.perf_counter()
-    glances = runtime.glance([window for window, _ in windows])
-    runtime.finish([glance for glance, (_, finished) in zip(glances, windows, strict=True) if finished])
+    glances = runtime.glance([window for window, _ in windows], SKIMMED)
+    runtime.finish([glances[place] for place in chosen], READ_ON // max(1, len(chosen)))
     return time.perf_counter() - began
 
 

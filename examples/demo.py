@@ -11,7 +11,7 @@ from chapterverse.settings import Settings
 from chapterverse.types import Answer
 
 QUESTIONS = (
-    "Who taught apprentices by handing them a seven-pound weight?",
+    "How did Ambrose Kell teach his apprentices?",
     "In what year was the clockmakers' Guild established?",
     "What did Ambrose Kell eat for breakfast?",
     "How do I bake a cake?",

@@ -50,7 +50,7 @@ def check_grounded(answer: Answer) -> None:
 
 
 def test_a_fact_is_answered_with_chapter_page_and_quote(clocks: Library) -> None:
-    answer = clocks.ask("Who taught apprentices by handing them a seven-pound weight?")
+    answer = clocks.ask("How did Ambrose Kell teach his apprentices?")
     assert answer.status == "ok"
     assert "Ambrose Kell" in answer.text
     check_grounded(answer)

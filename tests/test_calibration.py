@@ -10,7 +10,7 @@ from chapterverse.library.parts import reader_name
 from chapterverse.types import Answer
 
 PATIENT = Generation(seconds=300)
-ANSWERED = "Who taught apprentices by handing them a seven-pound weight?"
+ANSWERED = "How did Ambrose Kell teach his apprentices?"
 
 
 @pytest.fixture(scope="module")

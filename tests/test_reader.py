@@ -164,6 +164,31 @@ def test_the_tokens_that_look_most_worth_it_are_read_to_the_end(runtime: Runtime
     assert some.answer == pytest.approx(every.answer, abs=2)
 
 
+def test_the_tokens_that_look_most_worth_it_are_read_on_after_skimming(runtime: Runtime) -> None:
+    passage = FILLER * 4 + MILL + FILLER * 4
+    window = next(runtime.windows("When was the mill at Aldery built?", passage))
+    [some], [every] = runtime.glance([window], keep=64), runtime.glance([window])
+    assert len(some.read) == 64 < len(every.read) == len(window.offsets)
+    [few], [all_] = runtime.finish([some]), runtime.finish([every])
+    assert set(np.flatnonzero(few.start > UNREAD)) == set(some.read.tolist()), "what was only skimmed is not read later"
+    assert np.argmax(few.start) == np.argmax(all_.start), "the answer is among them"
+    assert few.answer == pytest.approx(all_.answer, abs=2)
+
+
+def test_passages_read_whole_are_read_as_if_each_were_alone(reader: Reader) -> None:
+    question, passages = "When was the mill at Aldery built?", [FILLER * 4 + MILL + FILLER * 4, BEES]
+    assert reader.read(question, passages, whole=True) == [reader.read(question, [one])[0] for one in passages]
+    assert reader.read(question, passages)[0].evidence != reader.read(question, passages, whole=True)[0].evidence
+
+
+def test_words_of_a_window_without_the_answer_come_after_those_of_the_one_that_has_it(reader: Reader) -> None:
+    elsewhere = "The ferry at Corrie was sold in 1903. " + FILLER * 14
+    [reading] = reader.read("When was the mill at Aldery built?", [elsewhere + MILL])
+    found = [(elsewhere + MILL)[span.start : span.end] for span in reading.spans]
+    assert found[0] == "1741"
+    assert reading.spans[0].score > 10 * max(span.score for span in reading.spans[1:])
+
+
 def test_threads_share_one_reader() -> None:
     reader = Reader()
     with ThreadPoolExecutor(4) as pool:
@@ -177,7 +202,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         reader.loaded()
 
 
-@pytest.mark.parametrize("name", ["front.onnx", "back.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["skim.onnx", "front.onnx", "back.onnx", "tokenizer.json"])
 def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
     for file in MODELS.iterdir():
         shutil.copy(file, tmp_path)

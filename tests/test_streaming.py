@@ -171,7 +171,7 @@ def test_a_refusal_is_one_event(clocks: Library) -> None:
 
 
 def test_a_blocking_listener_may_leave_too(clocks: Library) -> None:
-    events = clocks.stream("Who taught apprentices by handing them a seven-pound weight?")
+    events = clocks.stream("How did Ambrose Kell teach his apprentices?")
     assert next(events) == Stage("retrieve")
     events.close()  # type: ignore[attr-defined]
     assert clocks.ask("How do I bake a cake?").status == "refused"

@@ -35,8 +35,10 @@ class Batch:
     passage: Tensor
     start: Tensor
     end: Tensor
-    evidence0: Tensor
-    evidence1: Tensor
+    evidence: Tensor
+    """The tokens of the sentences that the answer or the claim rests on."""
+    marked: Tensor
+    """Whether these are known."""
     answerable: Tensor
     supported: Tensor
     weight: Tensor
@@ -51,9 +53,10 @@ class Dataset:
 
     def __init__(self, path: Path, device: str, limit: int = 0) -> None:
         file = np.load(path)
-        table = file["table"]
+        table, evidence = file["table"], file["evidence"]
         if limit:
-            table = table[np.random.default_rng(0).permutation(len(table))[:limit]]
+            chosen = np.random.default_rng(0).permutation(len(table))[:limit]
+            table, evidence = table[chosen], _renumbered(evidence, chosen, len(table))
         self.kinds, self.sources = list(file["kinds"]), list(file["sources"])
         self.table, self.device = table, device
         flat, self.lengths, self.query_lengths = _sequences(table, file)
@@ -61,9 +64,13 @@ class Dataset:
         offsets = np.cumsum(np.concatenate([[0], self.lengths[:-1]]))
         columns = {"offset": offsets, "length": self.lengths, "query": self.query_lengths}
         shift = self.query_lengths + 2 - table["left0"]
-        for name, back in (("start", 0), ("end", 1), ("evidence0", 0), ("evidence1", 0)):
+        for name, back in (("start", 0), ("end", 1)):
             columns[name] = np.where(table[name] >= 0, table[name] + shift - back, -1)
         columns |= {name: table[name] for name in ("answerable", "supported")}
+        places = evidence[:, 1:] + (offsets + shift)[evidence[:, 0], None]
+        edges = np.bincount(places[:, 0], minlength=len(flat) + 1) - np.bincount(places[:, 1], minlength=len(flat) + 1)
+        self.evidence = torch.from_numpy(np.cumsum(edges)[:-1] > 0).to(device)
+        columns["marked"] = np.isin(np.arange(len(table)), evidence[:, 0]) | (table["answerable"] == 0)
         self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
         self.own, self.written = (
             torch.from_numpy(table["kind"] == self.kinds.index(kind)).to(device) for kind in ("table", "written")
@@ -94,8 +101,13 @@ class Dataset:
         ids = torch.where(inside, self.flat[source].long(), 0)
         segments = (place >= column["query"][:, None] + 2) & inside
         passage = segments & (place < column["length"][:, None] - 1)
-        labels = {k: column[k] for k in ("start", "end", "evidence0", "evidence1", "answerable", "supported")}
-        more = {"weight": self.weight[index], "own": self.own[index], "written": self.written[index]}
+        labels = {k: column[k] for k in ("start", "end", "answerable", "supported", "marked")}
+        more = {
+            "evidence": self.evidence[source] & passage,
+            "weight": self.weight[index],
+            "own": self.own[index],
+            "written": self.written[index],
+        }
         return Batch(index, source, ids, segments.long(), inside, passage, **labels, **more)
 
     def epoch(
@@ -119,6 +131,14 @@ class Dataset:
             batches += [chunk[i : i + size] for i in range(0, len(chunk), size)]
         rng.shuffle(batches)
         yield from batches
+
+
+def _renumbered(evidence: np.ndarray, chosen: np.ndarray, count: int) -> np.ndarray:
+    """The evidence of the chosen rows, by their new numbers."""
+    number = np.full(count, -1)
+    number[chosen] = np.arange(len(chosen))
+    kept = evidence[number[evidence[:, 0]] >= 0]
+    return np.column_stack([number[kept[:, 0]], kept[:, 1:]])
 
 
 def _sequences(table: np.ndarray, file: np.lib.npyio.NpzFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

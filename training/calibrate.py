@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from nupunkt import sent_spans
 
 from chapterverse.reading.reader import WINDOWS, Reader
 from chapterverse.reading.runtime import MANIFEST, Runtime
@@ -112,19 +111,14 @@ def shown(row: Row) -> str:
 
 
 def citing_threshold(reader: Reader, rows: list[Row]) -> float:
-    """The evidence from which a sentence is worth citing: best F1 where an answer covers several sentences."""
+    """The evidence from which a sentence is worth citing: best F1 on questions whose answer may take several."""
     scores, gold = [], []
     for row in rows:
-        if row["answer"] is None or row["kind"] not in ("question", "written") or len(row["context"]) > 5000:
-            continue
-        first, last = row["answer"]
-        ends = [end for _, end in sent_spans(row["context"])]
-        if sum(first < end < last for end in ends) == 0:
-            continue
-        evidence = reader.read(row["query"], [row["context"]])[0].evidence
-        scores.append(np.array([s.score for s in evidence]))
-        gold.append(np.array([s.start < last and s.end > first for s in evidence]))
-    print(f"{len(scores)} answers of several sentences")
+        if row["answerable"] and row["answer"] is None and row["evidence"]:
+            evidence = reader.read(row["query"], [row["context"]])[0].evidence
+            scores.append(np.array([s.score for s in evidence]))
+            gold.append(np.array([any(s.start < b and s.end > a for a, b in row["evidence"]) for s in evidence]))
+    print(f"{len(scores)} questions whose sentences are known")
     return max(CITING, key=lambda t: sum(map(partial(sentence_f1, t), scores, gold)))
 
 

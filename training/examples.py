@@ -50,7 +50,8 @@ class Example:
     answerable: bool | None = None
     supported: bool | None = None
     answer: Span | None = None
-    evidence: Span | None = None
+    evidence: tuple[Span, ...] = ()
+    """Every sentence that the answer or the claim rests on, where that is known."""
     cut: Span | None = None
 
 
@@ -84,7 +85,7 @@ def question_examples(rows: list[Row], rng: random.Random) -> Iterator[Example]:
             context=context,
             answerable=True,
             answer=span,
-            evidence=evidence,
+            evidence=(evidence,),
             weight=weight,
             **base,
         )
@@ -127,7 +128,7 @@ def _answers_as_claims(base: dict, context: str, span: Span, evidence: Span, rng
         "answer",
         context=context,
         supported=True,
-        evidence=evidence,
+        evidence=(evidence,),
         **{**base, "query": as_claim(question, answer)},
     )
     if wrong:
@@ -169,10 +170,10 @@ def sentence_claims(rows: list[Row], rng: random.Random) -> Iterator[Example]:
             extra = rng.random()
             if extra < 0.3 and changed:  # one true half does not save a claim
                 joined = f"{sentence} {text[slice(*rng.choice(spans))].strip()}"
-                yield Example("sentence", query=joined, supported=True, evidence=span, **base)
+                yield Example("sentence", query=joined, supported=True, evidence=(span,), **base)
                 changed = joined.replace(sentence, changed)
             elif extra < 0.7:
-                yield Example("sentence", query=sentence, supported=True, evidence=span, **base)
+                yield Example("sentence", query=sentence, supported=True, evidence=(span,), **base)
             else:
                 yield Example("sentence", query=sentence, supported=False, weight=0.7, cut=span, **base)
             if changed:
@@ -199,7 +200,7 @@ def claim_examples(rows: list[Row], rng: random.Random) -> Iterator[Example]:
             after = " ".join(rng.choices(by_source[source], k=rng.randrange(4)))
             start = len(before) + 1 if before else 0
             padded = f"{before} {context} {after}".strip()
-            evidence = (start, start + len(context)) if supported else None
+            evidence = ((start, start + len(context)),) if supported else ()
             yield Example("padded", query=claim, context=padded, weight=0.8 * weight, evidence=evidence, **base)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import onnx
 from encoder import LENGTH, SHAPES
-from graph import build_back, build_front
+from graph import build_back, build_front, build_skim
 from safetensors.numpy import load_file
 from vocabulary import trim
 
@@ -35,9 +35,14 @@ def main() -> None:
     tokenizer, kept = trim(options.tokenizer, options.examples)
     weights["words.weight"] = weights["words.weight"][kept]
     weights["places.weight"] = weights["places.weight"][:LENGTH]
-    depth, quantized = SHAPES["student"].exit_layer, not options.float
-    onnx.save(build_front(weights, depth, quantized), options.output / "front.onnx")
-    onnx.save(build_back(weights, depth, quantized), options.output / "back.onnx")
+    shape = SHAPES["student"]
+    parts = {
+        "skim": (build_skim, range(shape.skim_layer)),
+        "front": (build_front, range(shape.skim_layer, shape.exit_layer)),
+        "back": (build_back, range(shape.exit_layer, shape.layers)),
+    }
+    for name, (build, layers) in parts.items():
+        onnx.save(build(weights, layers, not options.float), options.output / f"{name}.onnx")
     tokenizer.save(str(options.output / "tokenizer.json"), pretty=False)
     write_manifest(options.output)
 
@@ -46,7 +51,7 @@ def write_manifest(folder: Path) -> None:
     """Record each file's hash; a calibration that is already there stays until it is fitted anew."""
     path = folder / MANIFEST
     manifest = json.loads(path.read_text()) if path.exists() else {}
-    names = ("front.onnx", "back.onnx", "tokenizer.json")
+    names = ("skim.onnx", "front.onnx", "back.onnx", "tokenizer.json")
     manifest["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     path.write_text(json.dumps(manifest, indent=2) + "\n")
 

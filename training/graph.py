@@ -1,7 +1,8 @@
-"""Writes the reader as two ONNX graphs, node by node, in float32 or with int8 weights.
+"""Writes the reader as three ONNX graphs, node by node, in float32 or with int8 weights.
 
-The front half reads every passage and says early how promising it is; the back half reads on where
-that is worth while. Neither takes a mask: a run holds one passage, or several of equal length.
+The first skims every passage, the second reads on in the tokens that look worth it and says how promising
+the passage is, the third reads the promising ones to the end. None takes a mask: a run holds one passage, or
+several of equal length.
 
 Writing the graph by hand, rather than tracing it, fixes which fused kernels run (attention, skip
 layer norm, bias GELU) and keeps the int8 scheme in one place: weights per output channel, the word
@@ -101,8 +102,7 @@ class Graph:
 
     def model(self, name: str, inputs: dict[str, int], outputs: dict[str, tuple[str, Shape]]) -> onnx.ModelProto:
         """Close the graph: `inputs` names their element types, `outputs` their values and shapes."""
-        hidden = self.weights["norm.weight"].shape[0]
-        shapes: dict[int, Shape] = {TensorProto.INT64: TOKENS, TensorProto.FLOAT: (*TOKENS, hidden)}
+        shapes: dict[int, Shape] = {TensorProto.INT64: TOKENS, TensorProto.FLOAT: _states(self.weights)}
         given = [helper.make_tensor_value_info(n, kind, shapes[kind]) for n, kind in inputs.items()]
         made = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, (_, shape) in outputs.items()]
         nodes = self.nodes + [helper.make_node("Identity", [value], [n]) for n, (value, _) in outputs.items()]
@@ -111,30 +111,37 @@ class Graph:
         return helper.make_model(body, opset_imports=opsets, ir_version=8, producer_name="chapterverse")
 
 
-def build_front(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto:
-    """Embeddings and the first `depth` layers: ids and segments in; hidden states, early logits and worth out."""
+def build_skim(weights: Weights, layers: range, quantized: bool) -> onnx.ModelProto:
+    """Embeddings and the first layers: ids and segments in; hidden states and each token's worth out."""
     graph = Graph(weights, quantized)
     zero, one = (graph.constant(f"int.{i}", np.array([i], np.int64)) for i in (0, 1))
     length = graph.op("Gather", [graph.op("Shape", ["ids"]), one], axis=0)
     places = graph.op("Slice", [graph.parameter("places.weight"), zero, length, zero])
     segments = graph.op("Gather", [graph.parameter("segments.weight"), "segments"])
     x = graph.add_norm(graph.op("Add", [segments, places]), graph.embed("ids"), "norm")
-    for index in range(depth):
+    for index in layers:
         x = graph.layer(x, index)
-    hidden = weights["norm.weight"].shape[0]
+    outputs = {"hidden": (x, _states(weights)), "worth": (graph.head(x, "skim_head"), (*TOKENS, 1))}
+    return graph.model("skim", {"ids": TensorProto.INT64, "segments": TensorProto.INT64}, outputs)
+
+
+def build_front(weights: Weights, layers: range, quantized: bool) -> onnx.ModelProto:
+    """The next layers: hidden states in; hidden states, early logits and each token's worth out."""
+    graph, x = Graph(weights, quantized), "states"
+    for index in layers:
+        x = graph.layer(x, index)
     outputs = {
-        "hidden": (x, (*TOKENS, hidden)),
+        "hidden": (x, _states(weights)),
         "early": (graph.head(graph.first(x), "early_head"), ("batch", 2)),
         "worth": (graph.head(x, "worth_head"), (*TOKENS, 1)),
     }
-    return graph.model("front", {"ids": TensorProto.INT64, "segments": TensorProto.INT64}, outputs)
+    return graph.model("front", {"states": TensorProto.FLOAT}, outputs)
 
 
-def build_back(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto:
-    """The layers after `depth` and the heads: hidden states in; token, answer and support logits out."""
-    graph = Graph(weights, quantized)
-    x = "hidden"
-    for index in range(depth, 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layers."))):
+def build_back(weights: Weights, layers: range, quantized: bool) -> onnx.ModelProto:
+    """The last layers and the heads: hidden states in; token, answer and support logits out."""
+    graph, x = Graph(weights, quantized), "states"
+    for index in layers:
         x = graph.layer(x, index)
     first = graph.first(x)
     outputs = {
@@ -142,4 +149,8 @@ def build_back(weights: Weights, depth: int, quantized: bool) -> onnx.ModelProto
         "answer": (graph.head(first, "answer_head"), ("batch", 1)),
         "support": (graph.head(first, "support_head"), ("batch", 1)),
     }
-    return graph.model("back", {"hidden": TensorProto.FLOAT}, outputs)
+    return graph.model("back", {"states": TensorProto.FLOAT}, outputs)
+
+
+def _states(weights: Weights) -> Shape:
+    return (*TOKENS, weights["norm.weight"].shape[0])

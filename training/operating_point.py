@@ -20,6 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from chapterverse.answer.validate import Excerpt, validate_retrieval
+from chapterverse.ingest.sentences import split
 from chapterverse.library import Library
 from chapterverse.reading.reader import Reader
 from chapterverse.reading.runtime import MANIFEST
@@ -42,8 +44,9 @@ def chances(books: Path, model: Path) -> dict[str, list[float]]:
             library.add(next(books.glob(f"{book}*")), index=book)
         for row in rows:
             result = library.search(row["question"], index=row["book"])
-            readings = reader.read(row["question"], [one.entry.chunk.text for one in result.found])
-            found[row["kind"]].append(max((reading.answerable for reading in readings), default=0.0))
+            passages = [Excerpt(f"S{n}", one.entry.chunk.text) for n, one in enumerate(result.found)]
+            verdict = validate_retrieval(row["question"], passages, reader=reader, sentences=split)
+            found[row["kind"]].append(verdict.answerable)
     return found
 
 

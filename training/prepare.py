@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from encoder import LENGTH
-from examples import Example, answerability_examples, claim_examples, question_examples, read, sentence_claims
+from examples import Example, Span, answerability_examples, claim_examples, question_examples, read, sentence_claims
 from tables import table_examples
 from tokenizers import Encoding, Tokenizer
 from written import read_blocks, search_pairs, written_examples
@@ -23,7 +23,7 @@ from written import read_blocks, search_pairs, written_examples
 QUERY = 96
 COLUMNS = np.dtype(
     [(n, np.int32) for n in ("query", "context")]
-    + [(n, np.int16) for n in ("left0", "left1", "right0", "right1", "start", "end", "evidence0", "evidence1")]
+    + [(n, np.int16) for n in ("left0", "left1", "right0", "right1", "start", "end")]
     + [(n, np.int8) for n in ("answerable", "supported", "kind", "source", "held")]
     + [("weight", np.float16)]
 )  # fmt: skip
@@ -72,31 +72,38 @@ def window(example: Example, offsets: np.ndarray, room: int, rng: random.Random)
     if total <= room:
         return 0, total, total, total
     low, high = 0, total - room
-    target = example.answer or example.evidence
-    if target:
-        first, last = token_span(offsets, target)
+    if targets := [example.answer] if example.answer else sorted(example.evidence):
+        first, last = token_span(offsets, (targets[0][0], targets[-1][1]))
         low, high = max(low, last - room), min(high, first)
     start = rng.randint(low, high) if high >= low else max(0, min(high, total - room))
     return start, start + room, total, total
 
 
-def rows_of(examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]) -> np.ndarray:
-    rng, table = random.Random(5), []
-    for example in examples:
+def inside(spans: Iterable[Span], offsets: np.ndarray, bounds: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The token ranges of those spans that stand wholly in what the example shows."""
+    ranges = (token_span(offsets, span) for span in spans)
+    return [(first, last) for first, last in ranges if bounds[0] <= first < last <= bounds[1]]
+
+
+def rows_of(
+    examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """A row for each example, and the token ranges of their evidence: row, first token, one past the last."""
+    rng, table, evidence = random.Random(5), [], []
+    for number, example in enumerate(examples):
         query, query_ids, _ = queries[example.query]
         context, _, offsets = contexts[example.context]
         bounds = window(example, offsets, LENGTH - 3 - len(query_ids), rng)
-        places = []
-        for span in (example.answer, example.evidence):
-            first, last = token_span(offsets, span) if span else (NONE, NONE)
-            inside = span and bounds[0] <= first < last <= bounds[1]
-            places += [first, last] if inside else [NONE, NONE]
+        answers = inside([example.answer] if example.answer else [], offsets, bounds)
+        marks = inside(example.evidence, offsets, bounds)
+        if len(marks) == len(example.evidence):  # a part of it would teach to leave the rest out
+            evidence += [(number, *mark) for mark in marks]
         labels = [NONE if label is None else int(label) for label in (example.answerable, example.supported)]
         codes = [names["kind"].index(example.kind), names["source"].index(example.source), example.held]
-        if example.answer and places[0] == NONE:
+        if example.answer and not answers:
             labels[0] = NONE  # an answer longer than the window teaches nothing
-        table.append((query, context, *bounds, *places, *labels, *codes, example.weight))
-    return np.array(table, COLUMNS)
+        table.append((query, context, *bounds, *(answers or [(NONE, NONE)])[0], *labels, *codes, example.weight))
+    return np.array(table, COLUMNS), np.array(evidence, np.int32).reshape(-1, 3)
 
 
 def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
@@ -117,13 +124,14 @@ def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
     queries = Pool((e.query for e in examples), tokenizer, QUERY)
     contexts = Pool((e.context for e in examples), tokenizer, 32000)
     names = {key: sorted({getattr(e, key) for e in examples}) for key in ("kind", "source")}
-    table = rows_of(examples, queries, contexts, names)
+    table, evidence = rows_of(examples, queries, contexts, names)
     output.mkdir(parents=True, exist_ok=True)
     query_ids, query_bounds = queries.packed()
     context_ids, context_bounds = contexts.packed()
     np.savez_compressed(
-        output / "examples.npz", table=table, query_ids=query_ids, query_bounds=query_bounds, context_ids=context_ids,
-        context_bounds=context_bounds, kinds=np.array(names["kind"]), sources=np.array(names["source"]),
+        output / "examples.npz", table=table, evidence=evidence, query_ids=query_ids, query_bounds=query_bounds,
+        context_ids=context_ids, context_bounds=context_bounds,
+        **{f"{key}s": np.array(known) for key, known in names.items()},
     )  # fmt: skip
     with (output / "held.jsonl").open("w") as file:
         for example in examples:

@@ -125,9 +125,9 @@ def _asked(table: Table, row: int, column: int, base: dict, rng: random.Random) 
     unique = [values[column + 1] for values in table.values].count(value) == 1
     if unique and rng.random() < 0.25:
         question = f"Which {table.head.lower()} has a {table.columns[column].head.lower()} of {value}?"
-        return Example(query=question, answerable=True, answer=table.place(row, 0), evidence=line, **base)
+        return Example(query=question, answerable=True, answer=table.place(row, 0), evidence=(line,), **base)
     question = ask(table.columns[column], name, rng)
-    return Example(query=question, answerable=True, answer=table.place(row, column + 1), evidence=line, **base)
+    return Example(query=question, answerable=True, answer=table.place(row, column + 1), evidence=(line,), **base)
 
 
 def _absent(table: Table, row: int, column: int, base: dict, rng: random.Random) -> Example:
@@ -154,6 +154,6 @@ def _claimed(table: Table, row: int, column: int, base: dict, rng: random.Random
     value = table.values[row][column + 1]
     wrong = [values[column + 1] for values in table.values if values[column + 1] != value]
     claim = f"The {heading} of the {name} is {{}}."
-    yield Example(query=claim.format(value), supported=True, evidence=table.lines[row], **base)
+    yield Example(query=claim.format(value), supported=True, evidence=(table.lines[row],), **base)
     if wrong:
         yield Example(query=claim.format(rng.choice(wrong)), supported=False, **base)

@@ -55,10 +55,7 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     span = sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
     answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
     support = _binary(out.support, batch.supported.float()) * (batch.supported >= 0)
-    place = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None]
-    inside = (place >= batch.evidence0[:, None]) & (place < batch.evidence1[:, None])
-    marked = (batch.evidence0 >= 0) | (batch.answerable == 0)
-    evidence = _over_passage(_binary(out.tokens[..., 2], inside.float()), batch) * marked
+    evidence = _over_passage(_binary(out.tokens[..., 2], batch.evidence.float()), batch) * batch.marked
     loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence
     return loss * batch.weight
 

@@ -5,6 +5,7 @@
     ## 6.001                                      the passage's name
     P| The passage, a line for each paragraph.    only where the passage is our own
     A| question | the passage's words that answer it, or their place in it: 120:134
+    E| question | place | place                   one whose answer takes several sentences: each of their places
     N| question that the passage does not answer, though it seems to
     T| sentence that the passage bears out
     F| sentence that it does not
@@ -54,9 +55,14 @@ class Block:
     made_of: tuple[str, ...] = ()
     """What the passage was taken from: contexts by their hash, books by their name."""
     answered: list[tuple[str, str]] = field(default_factory=list)
+    several: list[tuple[str, tuple[Span, ...]]] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     true: list[str] = field(default_factory=list)
     false: list[str] = field(default_factory=list)
+
+    def asked(self) -> list[str]:
+        """The questions that the passage answers."""
+        return [question for question, _ in (*self.answered, *self.several)]
 
 
 def blocks(lines: Iterable[str]) -> Iterator[Block]:
@@ -72,6 +78,9 @@ def blocks(lines: Iterable[str]) -> Iterator[Block]:
         elif block and key == "A":
             question, _, answer = (part.strip() for part in rest.partition("|"))
             block.answered.append((question, answer))
+        elif block and key == "E":
+            question, *places = (part.strip() for part in rest.split("|"))
+            block.several.append((question, tuple(_place(place) for place in places)))
         elif block and key:
             {"N": block.absent, "T": block.true, "F": block.false}[key].append(rest)
     if block:
@@ -119,7 +128,7 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
                 continue
             answer = block.passage[slice(*span)]
             evidence = sentence_around(block.passage, span)
-            yield Example("written", query=question, answerable=True, answer=span, evidence=evidence, **shown)
+            yield Example("written", query=question, answerable=True, answer=span, evidence=(evidence,), **shown)
             for other in near[question]:
                 if find(answer, other) is None:
                     yield Example("written near", query=question, context=other, answerable=False, weight=0.5, **base)
@@ -128,9 +137,11 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
                 at = passage.find(block.passage[slice(*evidence)])
                 if at >= 0:
                     place, where = ((a - evidence[0] + at, b - evidence[0] + at) for a, b in (span, evidence))
-                    yield Example("written thin", answerable=True, answer=place, evidence=where, **thin)
+                    yield Example("written thin", answerable=True, answer=place, evidence=(where,), **thin)
                 elif find(answer, passage) is None:
                     yield Example("written thin", answerable=False, **thin)
+        for question, sentences in block.several:
+            yield Example("written", query=question, answerable=True, evidence=sentences, **shown)
         for question in block.absent:
             weight = fair[opening(question)]
             yield Example("written", query=question, answerable=False, weight=weight, **shown)
@@ -138,7 +149,7 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
             yield Example("written thin", query=question, answerable=False, **thin)
             for other in near[question]:  # another passage may answer it: the teacher alone judges
                 yield Example("written near", query=question, context=other, answerable=False, weight=0.0, **base)
-        for question in [*(question for question, _ in block.answered), *block.absent]:  # again the teacher judges
+        for question in [*block.asked(), *block.absent]:  # again the teacher judges
             for changed in {edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn")} - {None}:
                 yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
         yield from _claims(block, base, near, rng)
@@ -148,7 +159,7 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
 def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
     """What was written and the passage that answers or bears it out, for the embedder."""
     for block in written:
-        for query in [*(question for question, _ in block.answered), *block.true]:
+        for query in [*block.asked(), *block.true]:
             yield {"query": query, "passage": block.passage, "made_of": block.made_of or [block.name]}
 
 
@@ -187,17 +198,22 @@ def opening(question: str) -> str:
 
 def _fair(written: list[Block]) -> dict[str, float]:
     """What an absent question weighs by its opening: "how many" must not give the label away."""
-    answered = Counter(opening(question) for block in written for question, _ in block.answered)
+    answered = Counter(opening(question) for block in written for question in block.asked())
     absent = Counter(opening(question) for block in written for question in block.absent)
     return {words: min(1.0, max(0.3, 1.2 * answered[words] / count)) for words, count in absent.items()}
 
 
 def find(answer: str, passage: str) -> Span | None:
     """Where the answer stands, whatever white space parts its words."""
-    if place := re.fullmatch(r"(\d+):(\d+)", answer):
-        return int(place[1]), int(place[2])
+    if re.fullmatch(r"\d+:\d+", answer):
+        return _place(answer)
     match = re.search(r"\s+".join(map(re.escape, answer.split())), passage)
     return match.span() if match and answer else None
+
+
+def _place(written: str) -> Span:
+    first, last = map(int, written.split(":"))
+    return first, last
 
 
 def _near(written: list[Block]) -> dict[str, list[str]]:
@@ -207,7 +223,7 @@ def _near(written: list[Block]) -> dict[str, list[str]]:
     matrix = tfidf.fit_transform(passages)
     found: dict[str, list[str]] = {}
     for number, block in enumerate(written):
-        asked = [*(question for question, _ in block.answered), *block.absent, *block.true, *block.false]
+        asked = [*block.asked(), *block.absent, *block.true, *block.false]
         if asked:
             for question, line in zip(asked, (tfidf.transform(asked) @ matrix.T).toarray(), strict=True):
                 line[number] = -1

@@ -287,8 +287,8 @@ class Embedder(Protocol):
 class Reader(Protocol):
     """The model that knows what a passage answers, and what it does not. Deterministic, and safe to share."""
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """What each passage says to the question, in their order."""
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        """What each passage says to the question, in their order; read `whole`, not a word is skipped."""
         ...
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:

@@ -32,7 +32,7 @@ ANYTHING = ValidationSettings(relevance_threshold=0.0, answer_threshold=0.0)
 class GateReader(Reader):
     """Judges what is claimed. Whether the passages answer is not asked here, for the gate alone must do: they do."""
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         first = Reading(1.0, 1.0, (AnswerSpan(0, len(passages[0]), 1.0),))
         return [first, *(Reading(0.0, 0.0) for _ in passages[1:])]
 

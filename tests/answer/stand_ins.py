@@ -15,7 +15,7 @@ class WordReader:
     def __init__(self) -> None:
         self.questions: list[str] = []
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         self.questions.append(question)
         return [self._read(content(question), passage) for passage in passages]
 

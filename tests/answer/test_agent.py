@@ -174,7 +174,7 @@ class TestLocalModel:
 
     def test_a_slow_reader_meets_the_deadline(self) -> None:
         class Slow(WordReader):
-            def read(self, question: str, passages: Sequence[str]) -> Any:
+            def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> Any:
                 time.sleep(0.5)
                 return super().read(question, passages)
 

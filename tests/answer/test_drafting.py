@@ -97,9 +97,42 @@ class Chances(WordReader):
     def __init__(self, *chances: float) -> None:
         self.chances = chances
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         spans = [AnswerSpan(*split(text)[0], 0.9) for text in passages]
         return [Reading(1.0, chance, (span,)) for chance, span in zip(self.chances, spans, strict=True)]
+
+
+class Finds(WordReader):
+    """Is told for each passage how likely it answers, and with which words, the best first."""
+
+    def __init__(self, *found: tuple[float, tuple[str, ...]]) -> None:
+        self.found = found
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        return [
+            Reading(1.0, chance, tuple(_at(words, text, 0.8 / 4**n) for n, words in enumerate(spans)))
+            for (chance, spans), text in zip(self.found, passages, strict=True)
+        ]
+
+
+def _at(words: str, text: str, score: float) -> AnswerSpan:
+    return AnswerSpan(text.index(words), text.index(words) + len(words), score)
+
+
+@pytest.mark.parametrize(
+    ("first", "answer"),
+    [
+        ("Drums and Lines", "A bin of sand stands below."),
+        ("Lines\n\nA rope", "A bin of sand stands below."),
+        ("A rope", "A rope runs over the drum."),
+    ],
+    ids=["a heading", "the end of it and what follows", "a sentence"],
+)
+def test_what_is_no_sentence_leaves_the_next_best_answer(first: str, answer: str) -> None:
+    texts = ("Drums and Lines\n\nA rope runs over the drum.", "A bin of sand stands below.")
+    reader = Finds((0.9, (first, "the drum")), (0.8, ("A bin of sand",)))
+    composed = answered("What catches it?", *texts, reader=reader)
+    assert [sentence.text for sentence in composed.sentences] == [answer]
 
 
 @pytest.mark.parametrize(

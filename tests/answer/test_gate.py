@@ -30,7 +30,7 @@ class Trusting:
         self.probability = probability
         self.asked: list[tuple[str, str]] = []
 
-    def read(self, question: str, passages: Sequence[str]) -> list[object]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[object]:
         raise AssertionError("the gate asks for support alone")
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pytest
 
+from chapterverse.answer.pipeline import OncePerQuestion
 from chapterverse.answer.validate import Excerpt, Validation, ValidationSettings, validate_retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.ingest.sentences import split
@@ -105,14 +106,60 @@ class Scored:
 
     scores: Sequence[tuple[float, float]]
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         return [
             Reading(relevance, answerable, (AnswerSpan(0, 3, 1.0),), (AnswerSpan(0, 3, 0.1),))
-            for (relevance, answerable), _ in zip(self.scores, passages, strict=True)
+            for relevance, answerable in (self.scores[int(passage.split()[1][:-1])] for passage in passages)
         ]
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         raise AssertionError("validation makes no claims")
+
+
+@dataclass
+class Hasty(Scored):
+    """One that says something else of what it reads whole."""
+
+    closer: Sequence[float] = ()
+    whole: list[str] = field(default_factory=list)
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        readings = super().read(question, passages)
+        if not whole:
+            return readings
+        self.whole += passages
+        return [replace(one, answerable=chance) for one, chance in zip(readings, self.closer, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("chances", "closer", "read", "found"),
+    [
+        ((0.2, 0.9, 0.5, 0.8), (0.4, 0.7), ["The 1.", "The 3."], (0.2, 0.4, 0.5, 0.7)),
+        ((0.2, 0.9, 0.5, 0.8), (0.4, 0.3), ["The 1.", "The 3."], (0.2, 0.4, 0.4, 0.3)),
+        ((0.2, 0.1), (), [], (0.2, 0.1)),
+        ((0.9,), (), [], (0.9,)),
+    ],
+    ids=["the likeliest two", "no other is likelier than they", "nothing is likely", "one is read whole as it is"],
+)
+def test_what_is_likely_to_answer_is_read_again_and_whole(
+    chances: Sequence[float], closer: Sequence[float], read: list[str], found: Sequence[float]
+) -> None:
+    reader = Hasty([(0.9, chance) for chance in chances], closer)
+    passages = [Excerpt(f"c{n}", f"The {n}.") for n in range(len(chances))]
+    verdict = validate_retrieval("q", passages, reader=reader, sentences=split)
+    assert reader.whole == read
+    assert tuple(one.answerable for one in verdict.readings) == found
+
+
+def test_one_question_reads_each_passage_once_at_a_glance_and_once_whole() -> None:
+    passages = ["The 0.", "The 1."]
+    reader = Hasty([(0.9, 0.8), (0.9, 0.6)], closer=[0.3])
+    once = OncePerQuestion(reader)
+    assert [one.answerable for one in once.read("q", passages)] == [0.8, 0.6]
+    assert [one.answerable for one in once.read("q", passages[:1], whole=True)] == [0.3]
+    assert [one.answerable for one in once.read("q", passages)] == [0.3, 0.6], "what was read whole stands"
+    once.read("q", passages[:1], whole=True)
+    assert reader.whole == passages[:1]
 
 
 def scored(*scores: tuple[float, float], threshold: float | None = None) -> Validation:
@@ -150,7 +197,7 @@ def test_an_answer_in_an_irrelevant_passage_does_not_count() -> None:
 
 
 def test_the_answer_threshold_is_a_setting() -> None:
-    passages, reader = [Excerpt("c", "The one.")], Scored([(0.9, 0.7)])
+    passages, reader = [Excerpt("c", "The 0.")], Scored([(0.9, 0.7)])
     for answer_threshold, present in ((0.7, True), (0.71, False)):
         settings = ValidationSettings(answer_threshold=answer_threshold)
         verdict = validate_retrieval("q", passages, reader=reader, sentences=split, settings=settings)

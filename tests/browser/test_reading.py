@@ -11,7 +11,7 @@ from chapterverse.types import Document
 from tests.browser.conftest import CLOCKS, ODD, NewPage, book_address
 from tests.clocks import INDEX
 
-TAUGHT = "Who taught apprentices by handing them a seven-pound weight?"
+TAUGHT = "How did Ambrose Kell teach his apprentices?"
 FOUNDED = "In what year was the clockmakers' Guild established?"
 ABSENT = "What did Ambrose Kell eat for breakfast?"
 

@@ -323,7 +323,7 @@ def test_the_agents_sdk_drafts_on_every_path(
 
 
 def test_a_generation_that_fails_is_a_generation_error(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(self: WordReader, question: str, passages: Any) -> Any:
+    def fails(self: WordReader, question: str, passages: Any, *, whole: bool = False) -> Any:
         raise AstRagRetrievalError("The reader cannot be loaded.")
 
     monkeypatch.setattr(WordReader, "read", fails)

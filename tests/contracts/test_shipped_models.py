@@ -11,7 +11,7 @@ import pytest
 from chapterverse.contracts import RAG, Shelves, generate_response, retrieve_chunks, search_book_content
 from chapterverse.settings import Settings
 
-QUESTION = "Who taught apprentices by handing them a seven-pound weight?"
+QUESTION = "How did Ambrose Kell teach his apprentices?"
 
 
 @pytest.fixture(scope="module")

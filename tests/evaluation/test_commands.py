@@ -21,7 +21,7 @@ FEW = [
     Question(
         id="kell",
         kind="answerable",
-        question="Who taught apprentices by handing them a seven-pound weight?",
+        question="How did Ambrose Kell teach his apprentices?",
         answer="Ambrose Kell",
         quotes=["Ambrose Kell, who disliked talking, used to teach the matter by placing a seven-pound weight"],
     ),

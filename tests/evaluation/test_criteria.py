@@ -21,7 +21,7 @@ from tests.clocks import INDEX, new_home
 from tests.evaluation.cases import a_run, case, cited, outcome, question
 
 SMALL = Sizes(1, 1, 1)
-ASKED = "Who taught apprentices by handing them a seven-pound weight?"
+ASKED = "How did Ambrose Kell teach his apprentices?"
 
 
 @pytest.fixture(scope="module")

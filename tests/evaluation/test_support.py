@@ -21,7 +21,7 @@ SELECTION = next(
 
 @pytest.fixture(scope="module")
 def answer(clocks: Library) -> Answer:
-    return clocks.ask("Who taught apprentices by handing them a seven-pound weight?", generation=PATIENT)
+    return clocks.ask("How did Ambrose Kell teach his apprentices?", generation=PATIENT)
 
 
 @pytest.fixture(scope="module")

@@ -149,10 +149,14 @@ class _Composer:
         """
         wanted = _names(query)
         for n, (sheet, reading, passage) in enumerate(zip(self._sheets, readings, self._passages, strict=True)):
-            spans = reading.spans or reading.evidence[:1] or (_by_words(query, sheet),)
+            told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
+            spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
+            best = (reading.spans or spans)[
+                0
+            ].score  # a heading that seems to answer leaves the rest as doubtful as it was
             about = _coverage(wanted, f"{passage.label}\n{passage.text}")
             for span in spans:
-                strength = span.score / spans[0].score if spans[0].score else 1.0
+                strength = span.score / best if best else 1.0
                 speaks = about + _coverage(wanted, sheet.paragraph(span.start))
                 score = _log(_odds(reading.answerable) * strength) + speaks - _ORDER * n
                 yield _Place(n, span.start, span.end, score)

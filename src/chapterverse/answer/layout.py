@@ -67,6 +67,11 @@ class Layout:
         most = max(range(len(self.sentences)), key=lambda n: _shared(self.sentences[n], (start, end)))
         return most, most
 
+    def tells(self, start: int, end: int) -> bool:
+        """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
+        inside = any(first < end and last > start for first, last in self.sentences)
+        return inside and "\n\n" not in self.text[start:end]
+
     def range(self, first: int, last: int) -> tuple[int, int]:
         return self.sentences[first][0], self.sentences[last][1]
 

@@ -120,7 +120,7 @@ async def ask(
     watch: Watch = lambda _: None,
 ) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
-    return await _Ask(question, replace(mind, reader=_Once(mind.reader)), book, selection, watch).run()
+    return await _Ask(question, replace(mind, reader=OncePerQuestion(mind.reader)), book, selection, watch).run()
 
 
 @dataclass
@@ -372,23 +372,29 @@ class _Ask:
         return await asyncio.get_running_loop().run_in_executor(self.mind.executor, work)
 
 
-class _Once:
+class OncePerQuestion:
     """A reader that reads nothing twice for one question: validation, drafting and the gate ask alike.
 
-    Passages that were left half-read beside better ones are read on when they are asked for among themselves.
+    Passages that were left half-read beside better ones are read on when they are asked for among themselves; what they
+    seemed to say beside the others stands, unless they are read whole.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._read: dict[tuple[str, str], Reading] = {}
+        self._whole: set[tuple[str, str]] = set()
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         asked = list(dict.fromkeys(passages))
-        missing = [text for text in asked if (question, text) not in self._read]
-        if not missing and not any(self._read[question, text].spans for text in asked):
-            missing = asked
-        for text, reading in zip(missing, self._reader.read(question, missing) if missing else (), strict=True):
-            self._read[question, text] = reading
+        known = self._whole if whole else self._read
+        missing = [text for text in asked if (question, text) not in known]
+        if asked and not missing and not any(self._read[question, text].spans for text in asked):
+            return self._reader.read(question, passages)
+        if missing:
+            found = self._reader.read(question, missing, whole=whole)
+            self._read.update({(question, text): one for text, one in zip(missing, found, strict=True)})
+        if whole:
+            self._whole.update((question, text) for text in missing)
         return [self._read[question, text] for text in passages]
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:

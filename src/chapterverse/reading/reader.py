@@ -14,7 +14,7 @@ import numpy as np
 from nupunkt import sent_spans
 
 from chapterverse.reading.calibrate import Calibration
-from chapterverse.reading.runtime import MODELS, Floats, Glance, Logits, Runtime
+from chapterverse.reading.runtime import LENGTH, MODELS, Floats, Glance, Logits, Runtime
 from chapterverse.types import AnswerSpan, Reading, Support
 
 SPANS = 3
@@ -26,8 +26,10 @@ ORDER = 1.0
 """How many logits a passage's place among the others weighs: they come best first. On 125 questions about five books,
 each with eight passages, four windows chosen so gave 82 of the 83 answers, and 64 of the 66 right ones, that reading
 all of them gave."""
-READ_ON = 384
+READ_ON = 320
 """Passage tokens read to the end for one question, shared by its windows: a window that is alone is read whole."""
+SKIMMED = 192
+"""Passage tokens of each window read on after skimming, where there is more than one."""
 
 
 class Reader:
@@ -49,17 +51,20 @@ class Reader:
         runtime, _ = self.loaded()
         return hashlib.sha256(json.dumps(runtime.manifest, sort_keys=True).encode()).hexdigest()[:16]
 
-    def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        """One reading for each passage, in their order, best first; unpromising passages are left half-read."""
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        """One reading for each passage, in their order, best first; unpromising passages are left half-read.
+
+        So are words that look as if they did not matter, unless the passages are to be read `whole`.
+        """
         runtime, _ = self.loaded()
-        glances = self._glances(question, passages)
+        glances = self._glances(question, passages, LENGTH if whole else SKIMMED)
         looks = {
             (place, number): glance.answer - ORDER * place
             for place, seen in enumerate(glances)
             for number, glance in enumerate(seen)
         }
         chosen = sorted(looks, key=lambda key: -looks[key])[:WINDOWS]
-        share = READ_ON // max(1, len(chosen))
+        share = LENGTH if whole else READ_ON // max(1, len(chosen))
         finished = runtime.finish([glances[place][number] for place, number in chosen], share)
         logits = dict(zip(chosen, finished, strict=True))
         readings = [
@@ -82,10 +87,11 @@ class Reader:
         logits = [[next(finished) for _ in seen] for seen in promising]
         return [self._support(passage, read) for passage, read in zip(passages, logits, strict=True)]
 
-    def _glances(self, query: str, passages: Sequence[str]) -> list[list[Glance]]:
+    def _glances(self, query: str, passages: Sequence[str], keep: int = LENGTH) -> list[list[Glance]]:
         runtime, _ = self.loaded()
         windows = [list(runtime.windows(query, passage)) for passage in passages]
-        seen = iter(runtime.glance([window for one in windows for window in one]))
+        every = [window for one in windows for window in one]
+        seen = iter(runtime.glance(every, keep if len(every) > 1 else LENGTH))
         return [[next(seen) for _ in one] for one in windows]
 
     def _reading(self, passage: str, glances: Sequence[Glance], logits: Sequence[Logits]) -> Reading:
@@ -95,9 +101,15 @@ class Reader:
         if not logits:
             early = max(glance.answer for glance in glances)
             return Reading(calibration.early_relevance(early), calibration.early_answer(early))
-        spans = sorted((s for one in logits for s in _spans(one)), key=lambda s: -s.score)
-        evidence = _evidence(passage, logits)
         answer = max(one.answer for one in logits)
+        best = calibration.answer(answer)
+        spans = [
+            replace(span, score=span.score * calibration.answer(one.answer) / best)  # its window may hold no answer
+            for one in logits
+            for span in _spans(one)
+        ]
+        spans.sort(key=lambda span: -span.score)
+        evidence = _evidence(passage, logits)
         cited = evidence[:1] + tuple(s for s in evidence[1:] if s.score >= calibration.cite)
         return Reading(calibration.relevance(answer), calibration.answer(answer), _distinct(spans), evidence, cited)
 

@@ -1,7 +1,8 @@
-"""Runs the reader's two ONNX graphs: windows in, logits out.
+"""Runs the reader's three ONNX graphs: windows in, logits out.
 
-The front graph reads every window and says early how promising it is, and each of its tokens; the back
-graph reads on, with the query and the tokens that are worth it. A run holds exactly one window: int8
+The first skims every window; the front graph reads on, with the query and the tokens that look worth it, and says
+how promising the window is; the back graph reads promising windows to the end, with fewer tokens still. A run
+holds exactly one window: int8
 activations are scaled over all that a run holds, so that a window read beside others would score
 differently, and larger batches are no faster.
 """
@@ -55,12 +56,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What the front graph saw: early logits of answerability and support, and the states to read on from."""
+    """What skim and front graph saw: early logits of answerability and support, and the states to read on from."""
 
     window: Window
     answer: float
     support: float
     worth: Floats
+    """Of every token of the passage; those that were only skimmed keep what they seemed worth then."""
+    read: NDArray[np.int64]
+    """The tokens of the passage that were read on after skimming."""
     hidden: Floats
 
 
@@ -68,7 +72,7 @@ class Glance:
 class Logits:
     """What the whole model says of a window; arrays run over the tokens of the passage.
 
-    Tokens that were not read to the end keep, as evidence, the worth that they seemed to have half-way.
+    Tokens that were not read to the end keep, as evidence, what they last seemed worth.
     """
 
     window: Window
@@ -86,8 +90,7 @@ class Runtime:
     def __init__(self, folder: Path = MODELS, threads: int | None = None) -> None:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
-        self._front = _session(blobs["front.onnx"])
-        self._back = _session(blobs["back.onnx"])
+        self._skim, self._front, self._back = (_session(blobs[f"{name}.onnx"]) for name in ("skim", "front", "back"))
         self._pool = ThreadPoolExecutor(threads or os.cpu_count(), thread_name_prefix="chapterverse-reader")
         self._tokenizer = Tokenizer.from_buffer(blobs["tokenizer.json"])
         self._begin, self._split = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
@@ -111,30 +114,44 @@ class Runtime:
             segments[len(asked) + 2 :] = 1
             yield Window(ids, segments, offsets[first : first + size])
 
-    def glance(self, windows: Sequence[Window]) -> list[Glance]:
-        """Read with the front half of the model, each window on a core of its own."""
-        return list(self._pool.map(self._glance, windows))
+    def glance(self, windows: Sequence[Window], keep: int = LENGTH) -> list[Glance]:
+        """Skim each window on a core of its own, and read on in the query and the `keep` tokens most worth it."""
+        return list(self._pool.map(partial(self._glance, keep=keep), windows))
 
     def finish(self, glances: Sequence[Glance], keep: int = LENGTH) -> list[Logits]:
-        """Read on with the back half: the query, and the `keep` tokens of each passage that look most worth it."""
+        """Read to the end: the query, and the `keep` tokens of each passage that look most worth it."""
         return list(self._pool.map(partial(self._finish, keep=keep), glances))
 
-    def _glance(self, window: Window) -> Glance:
-        hidden, early, worth = self._front.run(None, {"ids": window.ids[None], "segments": window.segments[None]})
+    def _glance(self, window: Window, keep: int) -> Glance:
         prefix, count = window.prefix, len(window.offsets)
-        return Glance(window, float(early[0, 0]), float(early[0, 1]), worth[0, prefix : prefix + count, 0], hidden)
+        hidden, seemed = self._skim.run(None, {"ids": window.ids[None], "segments": window.segments[None]})
+        worth = seemed[0, prefix : prefix + count, 0]
+        read = _most_worth(worth, keep)
+        hidden, early, seems = self._front.run(None, {"states": _among(hidden, prefix, read)})
+        worth[read] = seems[0, prefix : prefix + len(read), 0]
+        return Glance(window, float(early[0, 0]), float(early[0, 1]), worth, read, hidden)
 
     def _finish(self, glance: Glance, keep: int) -> Logits:
         prefix = glance.window.prefix
-        kept = np.sort(np.argsort(-glance.worth, kind="stable")[:keep])
-        places = np.concatenate([np.arange(prefix), prefix + kept, [len(glance.window.ids) - 1]])
-        tokens, answer, support = self._back.run(None, {"hidden": glance.hidden[:, places]})
+        chosen = _most_worth(glance.worth[glance.read], keep)
+        kept = glance.read[chosen]
+        tokens, answer, support = self._back.run(None, {"states": _among(glance.hidden, prefix, chosen)})
         logits = np.full((len(glance.worth), 3), UNREAD, np.float32)
         logits[:, 2] = glance.worth
         logits[kept] = tokens[0, prefix : prefix + len(kept)]
         start, end, evidence = logits.T
         null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
         return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), float(support[0, 0]))
+
+
+def _most_worth(worth: Floats, keep: int) -> NDArray[np.int64]:
+    """The places of the `keep` tokens of a passage that seem worth most, in order."""
+    return np.sort(np.argsort(-worth, kind="stable")[:keep])
+
+
+def _among(hidden: Floats, prefix: int, chosen: NDArray[np.int64]) -> Floats:
+    """The states of the query, of the chosen tokens of the passage and of the mark at its end."""
+    return hidden[:, np.concatenate([np.arange(prefix), prefix + chosen, [hidden.shape[1] - 1]])]
 
 
 def _checked(path: Path, sha256: str) -> bytes:
