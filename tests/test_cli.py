@@ -116,7 +116,7 @@ def test_ask_and_search_within_a_place(
         assert app([*arguments, "--json"], standalone_mode=False) == 0
         return json.loads(capsys.readouterr().out)
 
-    question = "How did Ambrose Kell teach his apprentices?"
+    question = "What did Ambrose Kell place in a new apprentice's hand?"
     inside = run("ask", question, "--page", "12")
     assert (inside["status"], inside["citations"][0]["page_label"]) == ("ok", "12")
     for outside in (("--scope", "Chapter 9"), ("--read-until", "9"), ("--file", "another.pdf")):

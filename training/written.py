@@ -34,6 +34,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from chapterverse.ingest.read import read_all
 from chapterverse.ingest.sources import open_source
 
+CELL = " | "
 FOLDER = Path(__file__).with_name("written")
 HELD = 10
 NEAR = 3
@@ -74,7 +75,8 @@ def blocks(lines: Iterable[str]) -> Iterator[Block]:
                 yield block
             block = Block(key.removeprefix("## "))
         elif block and key == "P":
-            block.passage = f"{block.passage}\n\n{rest}".strip()
+            rows = CELL in rest and CELL in block.passage.rpartition("\n")[2]  # those of a table stand close together
+            block.passage = ("\n" if rows else "\n\n").join((block.passage, rest)).strip()
         elif block and key == "A":
             question, _, answer = (part.strip() for part in rest.partition("|"))
             block.answered.append((question, answer))
@@ -207,7 +209,8 @@ def find(answer: str, passage: str) -> Span | None:
     """Where the answer stands, whatever white space parts its words."""
     if re.fullmatch(r"\d+:\d+", answer):
         return _place(answer)
-    match = re.search(r"\s+".join(map(re.escape, answer.split())), passage)
+    words = r"\s+".join(map(re.escape, answer.split()))
+    match = re.search(rf"(?<!\w){words}(?!\w)", passage) or re.search(words, passage)
     return match.span() if match and answer else None
 
 
