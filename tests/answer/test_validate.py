@@ -134,12 +134,12 @@ class Hasty(Scored):
 @pytest.mark.parametrize(
     ("chances", "closer", "read", "found"),
     [
-        ((0.2, 0.9, 0.5, 0.8), (0.4, 0.7), ["The 1.", "The 3."], (0.2, 0.4, 0.5, 0.7)),
-        ((0.2, 0.9, 0.5, 0.8), (0.4, 0.3), ["The 1.", "The 3."], (0.2, 0.4, 0.4, 0.3)),
-        ((0.2, 0.1), (), [], (0.2, 0.1)),
+        ((0.2, 0.9, 0.5, 0.8), (0.95,), ["The 1."], (0.2, 0.95, 0.5, 0.8)),
+        ((0.2, 0.9, 0.5, 0.8), (0.4,), ["The 1."], (0.2, 0.4, 0.4, 0.4)),
+        ((0.3, 0.1), (), [], (0.3, 0.1)),
         ((0.9,), (), [], (0.9,)),
     ],
-    ids=["the likeliest two", "no other is likelier than they", "nothing is likely", "one is read whole as it is"],
+    ids=["the likeliest", "no other is likelier than it", "nothing is likely", "one is read whole as it is"],
 )
 def test_what_is_likely_to_answer_is_read_again_and_whole(
     chances: Sequence[float], closer: Sequence[float], read: list[str], found: Sequence[float]
