@@ -215,16 +215,20 @@ class _Ask:
 
     async def _validate(self) -> list[Validation]:
         """A verdict on every part of the question: one that is absent must not hide another that is there."""
-        return [await self._judged(query, self.passages) for query in queries(self.question)]
+        asked = queries(self.question)
+        settings = replace(self.mind.validation, closer_look=len(asked) == 1)  # each would cost as much again
+        return [await self._judged(query, self.passages, settings) for query in asked]
 
-    async def _judged(self, question: str, passages: Sequence[Passage]) -> Validation:
+    async def _judged(
+        self, question: str, passages: Sequence[Passage], settings: ValidationSettings | None = None
+    ) -> Validation:
         judge = partial(
             validate_retrieval,
             question,
             passages,
             reader=self.mind.reader,
             sentences=self.mind.sentences,
-            settings=self.mind.validation,
+            settings=settings or self.mind.validation,
         )
         return await self._run(judge)
 

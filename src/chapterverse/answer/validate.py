@@ -54,9 +54,12 @@ class ValidationSettings:
     answer_threshold: float = 0.5
     evidence_threshold: float = 0.5
     """For sentences beside the one that holds the answer."""
+    closer_look: bool = True
+    """Whether the passage that most probably answers is read again, whole."""
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
+        for name in ("relevance_threshold", "answer_threshold", "evidence_threshold"):
+            value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise AstRagValidationError(f"{name} is {value!r}; it must be a number from 0 to 1.")
 
@@ -136,7 +139,7 @@ def validate_retrieval(
     if relevance_threshold is not None:
         settings = replace(settings, relevance_threshold=relevance_threshold)
     _check(query, chunks)
-    readings = _read(query, [chunk.text for chunk in chunks], reader)
+    readings = _read(query, [chunk.text for chunk in chunks], reader, settings.closer_look)
     pages = [_Page(chunk, sentences(chunk.text), reading) for chunk, reading in zip(chunks, readings, strict=True)]
     relevant = [page for page in pages if page.reading.relevance >= settings.relevance_threshold]
     answering = [page for page in relevant if page.reading.answerable >= settings.answer_threshold]
@@ -154,11 +157,11 @@ def validate_retrieval(
     )
 
 
-def _read(query: str, texts: Sequence[str], reader: Reader) -> list[Reading]:
+def _read(query: str, texts: Sequence[str], reader: Reader, closer_look: bool) -> list[Reading]:
     """Every passage at a glance; the likeliest, where an answer is likely at all, once more and whole."""
     readings = reader.read(query, texts)
     place = max(range(len(readings)), key=lambda n: readings[n].answerable, default=0)
-    if len(texts) < 2 or readings[place].answerable < WORTH_A_LOOK:
+    if not closer_look or len(texts) < 2 or readings[place].answerable < WORTH_A_LOOK:
         return readings
     [closer] = reader.read(query, [texts[place]], whole=True)
     return [
