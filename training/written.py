@@ -206,12 +206,12 @@ def _fair(written: list[Block]) -> dict[str, float]:
 
 
 def find(answer: str, passage: str) -> Span | None:
-    """Where the answer stands, whatever white space parts its words."""
-    if re.fullmatch(r"\d+:\d+", answer):
-        return _place(answer)
+    """Where the answer stands, whatever white space parts its words; 08:05 is a place only if it is no time there."""
     words = r"\s+".join(map(re.escape, answer.split()))
     match = re.search(rf"(?<!\w){words}(?!\w)", passage) or re.search(words, passage)
-    return match.span() if match and answer else None
+    if match and answer:
+        return match.span()
+    return _place(answer) if re.fullmatch(r"\d+:\d+", answer) else None
 
 
 def _place(written: str) -> Span:

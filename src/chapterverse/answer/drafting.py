@@ -151,9 +151,7 @@ class _Composer:
         for n, (sheet, reading, passage) in enumerate(zip(self._sheets, readings, self._passages, strict=True)):
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
             spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
-            best = (reading.spans or spans)[
-                0
-            ].score  # a heading that seems to answer leaves the rest as doubtful as it was
+            best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
             about = _coverage(wanted, f"{passage.label}\n{passage.text}")
             for span in spans:
                 strength = span.score / best if best else 1.0

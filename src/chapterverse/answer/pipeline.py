@@ -392,7 +392,7 @@ class OncePerQuestion:
         asked = list(dict.fromkeys(passages))
         known = self._whole if whole else self._read
         missing = [text for text in asked if (question, text) not in known]
-        if asked and not missing and not any(self._read[question, text].spans for text in asked):
+        if asked and not whole and not missing and not any(self._read[question, text].spans for text in asked):
             return self._reader.read(question, passages)
         if missing:
             found = self._reader.read(question, missing, whole=whole)

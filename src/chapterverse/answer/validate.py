@@ -25,7 +25,7 @@ GOOD_MEAN, POOR_MEAN = 0.6, 0.3
 WORTH_A_LOOK = 0.4
 """The chance of an answer from which a passage is read again; what is refused by far is refused at once. Of 225
 questions about five books, a closer look at the likeliest passage lets 78 right answers through before the second wrong
-one, instead of 70; at the likeliest two 79, which takes twice as long."""
+one, instead of 70; at the likeliest two 79, which takes twice as long. (Measured from 0.3 on, and with all windows.)"""
 DISTANT_THRESHOLD = 0.9
 SELECTION_THRESHOLD = 0.5
 
