@@ -249,7 +249,7 @@ class TestSharing:
         assert standin.point_count == len(points(WHALE)) + 2, "chunks, a document and the manifest"
 
     async def test_of_two_builds_that_begin_at_once_at_most_one_goes_on(self, standin: StandIn) -> None:
-        stores = [ServerStore(standin.url, grace=0.2) for _ in range(2)]
+        stores = [ServerStore(standin.url, grace=0.5) for _ in range(2)]
         begun = await asyncio.gather(
             *(store.create(record(), replace=False) for store in stores), return_exceptions=True
         )

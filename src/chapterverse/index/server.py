@@ -89,7 +89,10 @@ class ServerStore:
         collection = RemoteCollection(self._server, f"{self._alias(record.id)}.{uuid.uuid4().hex}")
         await self._check_alone(record.id, collection.name)
         await collection.create(record.embedding.dimensions, self._cluster)
-        lease = await Lease.found(collection, Manifest(record, collection.name, 0), self._lease)
+        try:
+            lease = await Lease.found(collection, Manifest(record, collection.name, 0), self._lease)
+        except AstRagIndexError as error:  # another build has waited for this lease, and dropped the collection
+            raise _being_written(record.id, {}) from error
 
         async def discard() -> None:
             if collection.name in (await self._aliases()).values():
@@ -196,10 +199,13 @@ class ServerStore:
         for name in (described.name for described in found.collections):
             if name.startswith(f"{self._alias(index)}.") and name not in current:
                 collection = RemoteCollection(self._server, name)
-                payload = await _manifest_payload(collection)
-                if payload is None:  # it was made this instant, or whoever made it died at once
-                    await asyncio.sleep(self._grace)
-                    payload = await _manifest_payload(collection) or {}
+                try:
+                    payload = await _manifest_payload(collection)
+                    if payload is None:  # it was made this instant, or whoever made it died at once
+                        await asyncio.sleep(self._grace)
+                        payload = await _manifest_payload(collection) or {}
+                except AstRagIndexError:  # whoever made it has given way meanwhile
+                    continue
                 if payload.get("lease_until", 0) >= time.time():
                     raise _being_written(index, payload)
                 await collection.drop()
