@@ -49,7 +49,8 @@ def test_logits_are_the_recorded_ones(runtime: Runtime, case: dict[str, object])
     window = next(runtime.windows(str(case["query"]), str(case["passage"])))
     [glance] = runtime.glance([window])
     [logits] = runtime.finish([glance])
-    found = [glance.answer, glance.support, logits.answer, logits.support, logits.null, *logits.start[:8].tolist()]
+    found = [glance.answer, glance.support, logits.answer, logits.support, logits.strict, logits.null]
+    found += logits.start[:8].tolist()
     assert found == pytest.approx(case["logits"], abs=TOLERANCE)
 
 
@@ -119,13 +120,14 @@ def test_claims_are_told_apart(reader: Reader) -> None:
     unsaid = reader.supports("The mill was built by a duke in 1802.", [MILL])[0]
     elsewhere = reader.supports("The Hobb brothers built the mill.", [BEES])[0]
     assert said.probability > 0.5 > max(unsaid.probability, elsewhere.probability)
+    assert said.strictly > 0.5 > max(unsaid.strictly, elsewhere.strictly)
     assert MILL[said.start : said.end].startswith("The mill at Aldery was built")
 
 
 @pytest.mark.parametrize("passage", ["", "   \n"])
 def test_an_empty_passage_answers_and_supports_nothing(reader: Reader, passage: str) -> None:
     reading, support = reader.read("Who?", [passage])[0], reader.supports("It is so.", [passage])[0]
-    assert (reading.answerable, reading.spans, support.probability) == (0.0, (), 0.0)
+    assert (reading.answerable, reading.spans, support.probability, support.strictly) == (0.0, (), 0.0, 0.0)
 
 
 def test_no_passages_no_readings(reader: Reader) -> None:

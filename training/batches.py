@@ -14,12 +14,14 @@ from torch import Tensor
 CLS, SEP = 101, 102
 STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 TURNS = {
-    "written": 2.0, "written near": 0.5, "written joined": 0.7, "question": 1.5, "claim": 1.6, "sentence": 0.7,
+    "written": 2.0, "written near": 0.8, "written joined": 0.7, "question": 1.5, "claim": 1.6, "sentence": 0.7,
     "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
 CLAIMS = {"claim", "padded", "answer", "sentence"}
 """The kinds of claims that were not written by hand."""
+STRICT = {"written", "written joined", "written claim near", "table", "answer", "sentence"}
+"""The kinds of claims that are wrong if one thing in them is."""
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Batch:
     """Whether these are known."""
     answerable: Tensor
     supported: Tensor
+    judged: Tensor
+    """Which of the two judgements of a claim the row teaches: as raters, strictly."""
     weight: Tensor
     own: Tensor
     """Made for the student: the teacher never saw such a row, and is not asked."""
@@ -72,6 +76,9 @@ class Dataset:
         self.evidence = torch.from_numpy(np.cumsum(edges)[:-1] > 0).to(device)
         columns["marked"] = np.isin(np.arange(len(table)), evidence[:, 0]) | (table["answerable"] == 0)
         self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
+        kinds = np.array(self.kinds)[table["kind"]]
+        judged = np.stack([np.isin(kinds, sorted(CLAIMS)), np.isin(kinds, sorted(STRICT))], 1)
+        self.judged = torch.from_numpy(judged & (table["supported"] >= 0)[:, None]).to(device)
         self.own, self.written = (
             torch.from_numpy(table["kind"] == self.kinds.index(kind)).to(device) for kind in ("table", "written")
         )
@@ -104,6 +111,7 @@ class Dataset:
         labels = {k: column[k] for k in ("start", "end", "answerable", "supported", "marked")}
         more = {
             "evidence": self.evidence[source] & passage,
+            "judged": self.judged[index],
             "weight": self.weight[index],
             "own": self.own[index],
             "written": self.written[index],

@@ -2,6 +2,8 @@
 
     python training/calibrate.py HELD_JSONL MODEL_FOLDER
 
+From where to answer is for `operating_point.py` to say, by whole books.
+
 Every kind of row weighs as much as its opposite: half of the answerability rows are answerable, half of the
 claims of each source are supported. HELD_JSONL is the file of prepare.py.
 """
@@ -16,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +61,7 @@ class Look:
     label: bool
     answer: float
     support: float
+    strict: float
     early: float
 
 
@@ -88,8 +92,11 @@ def off_topic(rows: list[Row]) -> list[Row]:
     return [row for group in (own, strange) for row in random.Random(4).sample(group, size)]
 
 
-def looks(runtime: Runtime, rows: list[Row], label: str) -> Iterator[Look]:
-    """One look for each row that has a passage; many rows at a time, so that every core is busy."""
+def looks(runtime: Runtime, rows: list[Row], label: str, logit: str) -> Iterator[Look]:
+    """One look for each row that has a passage, at the window with the highest such logit.
+
+    Many rows at a time, so that every core is busy.
+    """
     for begin in range(0, len(rows), TOGETHER):
         part = rows[begin : begin + TOGETHER]
         windows = [list(islice(runtime.windows(row["query"], shown(row)), WINDOWS)) for row in part]
@@ -97,11 +104,11 @@ def looks(runtime: Runtime, rows: list[Row], label: str) -> Iterator[Look]:
         pairs = iter(zip(glances, runtime.finish(glances), strict=True))
         for row, one in zip(part, windows, strict=True):
             found = [
-                Look(row[label], logits.answer, logits.support, glance.answer)
+                Look(row[label], logits.answer, logits.support, logits.strict, glance.answer)
                 for glance, logits in islice(pairs, len(one))
             ]
             if found:
-                yield max(found, key=lambda look: look.support if label == "supported" else look.answer)
+                yield max(found, key=attrgetter(logit))
 
 
 def shown(row: Row) -> str:
@@ -120,24 +127,6 @@ def citing_threshold(reader: Reader, rows: list[Row]) -> float:
             gold.append(np.array([any(s.start < b and s.end > a for a, b in row["evidence"]) for s in evidence]))
     print(f"{len(scores)} questions whose sentences are known")
     return max(CITING, key=lambda t: sum(map(partial(sentence_f1, t), scores, gold)))
-
-
-def answering_threshold(reader: Reader, rows: list[Row]) -> float:
-    """The probability from which answering beats refusing: best mean F1 on the questions of SQuAD 2.0."""
-    gains, chances = [], []
-    for row in rows:
-        if row["source"] == "squad2" and row["kind"] == "question":
-            reading = reader.read(row["query"], [row["context"]])[0]
-            first, last = row["answer"] or (0, 0)
-            span = reading.spans[0]
-            shared = max(0, min(last, span.end) - max(first, span.start))
-            gains.append(2 * shared / (last - first + span.end - span.start) - (not row["answerable"]))
-            chances.append(reading.answerable)
-    gain, chance = np.array(gains), np.array(chances)
-    steps = [round(0.02 * step, 2) for step in range(10, 46)]
-    totals = [float(gain[chance >= t].sum()) for t in steps]
-    print({t: round(total / len(gain), 4) for t, total in zip(steps, totals, strict=True)})
-    return steps[int(np.argmax(totals))]
 
 
 def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
@@ -167,9 +156,13 @@ def main(held: Path, folder: Path) -> None:
     with held.open() as lines:
         rows = [json.loads(line) for line in lines]
     runtime = Runtime(folder)
-    asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable"))
-    claimed = list(looks(runtime, choose(rows, "supported", CLEAN), "supported"))
-    strange = list(looks(runtime, off_topic(rows), "answerable"))
+    public, written = (
+        [row for row in rows if row["kind"].startswith("written") == by_hand] for by_hand in (False, True)
+    )
+    asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable", "answer"))
+    claimed = list(looks(runtime, choose(public, "supported", CLEAN), "supported", "support"))
+    strictly = list(looks(runtime, choose(written, "supported", set()), "supported", "strict"))
+    strange = list(looks(runtime, off_topic(rows), "answerable", "answer"))
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
         "answer": curve(asked, "answer"),
@@ -177,12 +170,12 @@ def main(held: Path, folder: Path) -> None:
         "early_answer": curve(asked, "early"),
         "early_relevance": curve(strange, "early"),
         "support": curve(claimed, "support"),
+        "strict": curve(strictly, "strict"),
         "answer_from": 0.5,
         "cite": 0.5,
-        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed)},
+        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed), "written": len(strictly)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    manifest["calibration"]["answer_from"] = answering_threshold(Reader(folder), rows)
     manifest["calibration"]["cite"] = citing_threshold(Reader(folder), rows)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))

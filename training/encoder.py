@@ -47,7 +47,11 @@ SHAPES = {
 
 @dataclass
 class Outputs:
-    """Logits of one batch: `tokens` is (batch, length, 3) for start, end and evidence."""
+    """Logits of one batch: `tokens` is (batch, length, 3) for start, end and evidence, `support` (batch, 2).
+
+    A claim is judged twice: as raters of public sets do, who forgive what is left out, and strictly, as those who
+    wrote claims to be wrong in one thing.
+    """
 
     tokens: Tensor
     answer: Tensor
@@ -105,7 +109,7 @@ class CrossEncoder(nn.Module):
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
         self.token_head = nn.Linear(shape.hidden, 3)
         self.answer_head = nn.Linear(shape.hidden, 1)
-        self.support_head = nn.Linear(shape.hidden, 1)
+        self.support_head = nn.Linear(shape.hidden, 2)
         self.early_head = nn.Linear(shape.hidden, 2) if shape.exit_layer else None
         self.worth_head = nn.Linear(shape.hidden, 1) if shape.exit_layer else None
         self.skim_head = nn.Linear(shape.hidden, 1) if shape.skim_layer else None
@@ -140,7 +144,7 @@ class CrossEncoder(nn.Module):
                 x = x.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
                 bias = bias.gather(3, chosen[:, None, None])
         first, tokens = x[:, 0], self.token_head(x)
-        answer, support = self.answer_head(first)[:, 0], self.support_head(first)[:, 0]
+        answer, support = self.answer_head(first)[:, 0], self.support_head(first)
         if places is None:
             return Outputs(tokens, answer, support, early, x, worth, hint, arrived)
         tokens, kept = _spread(tokens, places, mask)
@@ -184,9 +188,14 @@ def save(model: CrossEncoder, path: Path) -> None:
 
 
 def load(name: str, path: Path, dropout: float = 0.1) -> CrossEncoder:
-    """Build the encoder called `name` in SHAPES; heads absent from a base file keep their fresh start."""
+    """Build the encoder called `name` in SHAPES; heads absent from a base file keep their fresh start.
+
+    Files from before claims were judged twice have one judgement, which both begin with.
+    """
     model = CrossEncoder(SHAPES[name], dropout)
     weights = deepened({k: v.float() for k, v in load_file(path).items()}, SHAPES[name].layers)
+    for key in [key for key in weights if key.startswith("support_head.") and len(weights[key]) == 1]:
+        weights[key] = torch.cat([weights[key]] * 2)
     missing, unexpected = model.load_state_dict(weights, strict=False)
     if unexpected or any("head" not in key for key in missing):
         raise ValueError(f"{path} does not fit {name}: missing {missing}, unexpected {unexpected}")

@@ -147,7 +147,7 @@ def build_back(weights: Weights, layers: range, quantized: bool) -> onnx.ModelPr
     outputs = {
         "tokens": (graph.head(x, "token_head"), (*TOKENS, 3)),
         "answer": (graph.head(first, "answer_head"), ("batch", 1)),
-        "support": (graph.head(first, "support_head"), ("batch", 1)),
+        "support": (graph.head(first, "support_head"), ("batch", 2)),
     }
     return graph.model("back", {"states": TensorProto.FLOAT}, outputs)
 

@@ -19,7 +19,7 @@ class Lessons:
         flat, count, device = len(data.flat), len(data.table), data.device
         self.tokens = torch.zeros(flat, 3, dtype=torch.float16, device=device)
         self.hidden = torch.zeros(flat, WIDTH, dtype=torch.float16, device=device)
-        self.answer, self.support = torch.zeros(2, count, device=device)
+        self.answer, self.support = torch.zeros(count, device=device), torch.zeros(count, 2, device=device)
 
     @torch.no_grad()
     def ask(self, teacher: CrossEncoder, rows: np.ndarray, size: int = 512) -> None:

@@ -27,8 +27,8 @@ SHUT = -1e4
 WARM_UP = 0.06
 SETTLED = 250
 """Steps after which every shape of batch has been met, so that the next ones tell the pace."""
-KEEP = (64, 96, 128, 192, 0)
-SKIM = (112, 160, 224, 0)
+KEEP = (64, 96, 128, 0)
+SKIM = (160, 192, 0)
 """Passage tokens that the student reads to the end, and that it reads on after skimming: one of these for each batch; 0
 means all. So the runtime is free to choose."""
 MASK = 103
@@ -54,7 +54,7 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     targets = [torch.where(batch.start >= 0, place, zero) for place in (batch.start, batch.end)]
     span = sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
     answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
-    support = _binary(out.support, batch.supported.float()) * (batch.supported >= 0)
+    support = _judgement(out.support, batch.supported[:, None].expand(-1, 2).float(), batch)
     evidence = _over_passage(_binary(out.tokens[..., 2], batch.evidence.float()), batch) * batch.marked
     loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence
     return loss * batch.weight
@@ -63,15 +63,15 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
 def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> Tensor:
     """The student's outputs against the teacher's, on every pair, labelled or not."""
     asked = (batch.answerable >= 0).float()
-    claimed = (batch.supported >= 0).float()
     span = sum(
         F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(-1)
         for mine, theirs in zip(span_logits(out, batch), span_logits(wise, batch), strict=True)
     )
     answer, support = wise.answer.float().sigmoid(), wise.support.float().sigmoid()
-    heads = _binary(out.answer, answer) * asked + _binary(out.support, support) * claimed
+    heads = _binary(out.answer, answer) * asked + _judgement(out.support, support, batch)
     assert out.early is not None
-    early = _binary(out.early[:, 0], answer) * asked + _binary(out.early[:, 1], support) * claimed
+    hint = out.early[:, 1:].expand(-1, 2)
+    early = _binary(out.early[:, 0], answer) * asked + _judgement(hint, support, batch)
     marks = wise.tokens[..., 2].float().sigmoid()
     evidence = _over_passage(_binary(out.tokens[..., 2], marks), batch)
     promise = torch.maximum(marks, _touched(wise, batch))
@@ -93,6 +93,11 @@ def _touched(wise: Outputs, batch: Batch) -> Tensor:
 
 def _binary(logits: Tensor, target: Tensor) -> Tensor:
     return F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none")
+
+
+def _judgement(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+    """The loss of the judgements that a row teaches."""
+    return (_binary(logits, target) * batch.judged).sum(1) / batch.judged.sum(1).clamp(min=1)
 
 
 def _over_passage(values: Tensor, batch: Batch) -> Tensor:

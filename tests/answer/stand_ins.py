@@ -21,7 +21,7 @@ class WordReader:
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         return [
-            Support(reading.answerable, reading.spans[0].start, reading.spans[0].end)
+            Support(reading.answerable, reading.spans[0].start, reading.spans[0].end, reading.answerable)
             for reading in self.read(claim, passages)
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -23,10 +24,14 @@ TOWER = "The tower at Stennet is ninety feet high. “It leans,” he wrote—bu
 PASSAGES = [Excerpt("S1", CLOCK), Excerpt("S2", TOWER)]
 
 
-class Trusting:
-    """A reader that believes everything, so that only the rules can object; it keeps what it was asked."""
+BY_WORDS = replace(DEFAULT, support_free=1.0)
+"""Limits with which free wording does not help: rules judge every claim."""
 
-    def __init__(self, probability: float = 1.0) -> None:
+
+class Trusting:
+    """A reader that believes nearly everything, so that only the rules can object; it keeps what it was asked."""
+
+    def __init__(self, probability: float = 0.999) -> None:
         self.probability = probability
         self.asked: list[tuple[str, str]] = []
 
@@ -35,10 +40,12 @@ class Trusting:
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         self.asked += [(claim, passage) for passage in passages]
-        return [Support(self.probability, 0, len(passage)) for passage in passages]
+        return [Support(self.probability, 0, len(passage), self.probability) for passage in passages]
 
 
-def gate(*drafts: DraftSentence, reader: Trusting | None = None, limits: Limits = DEFAULT, question: str = "") -> Gated:
+def gate(
+    *drafts: DraftSentence, reader: Trusting | None = None, limits: Limits = BY_WORDS, question: str = ""
+) -> Gated:
     return check(drafts, PASSAGES, reader or Trusting(), split, limits, question)  # type: ignore[arg-type]
 
 
@@ -133,6 +140,18 @@ def test_new_words_need_a_surer_reader() -> None:
 def test_too_many_new_words_fail_whatever_the_reader_says() -> None:
     draft = statement("The clock of Hugh Bellamy hung proudly inside a marble palace.", BOUGHT.quote)
     assert codes(gate(draft)) == ["new_words"]
+
+
+def test_what_is_put_freely_is_the_readers_to_judge_beside_the_whole_passage() -> None:
+    free = statement("Bellamy acquired that timepiece for less than a pound.", BOUGHT.quote)
+    trusting = Trusting(DEFAULT.support_free)
+    assert codes(gate(free, reader=trusting, limits=DEFAULT)) == []
+    assert trusting.asked[-1][1] == CLOCK
+    assert codes(gate(free, reader=Trusting(DEFAULT.support_free - 0.01), limits=DEFAULT)) != []
+
+
+def test_one_word_in_anothers_place_is_not_put_freely() -> None:
+    assert codes(gate(statement("Hugh Bellamy bought the clock in 1741.", BOUGHT.quote), limits=DEFAULT)) == ["number"]
 
 
 def test_limits_are_checked() -> None:
@@ -254,8 +273,9 @@ def test_an_issue_says_what_is_wrong_with_which_sentence() -> None:
 # Plain text ---------------------------------------------------------------------------------------------------------
 
 
-def validated(response: str, *content: str, probability: float = 1.0) -> tuple[bool, list[str]]:
-    found = validate_response(response, content or (CLOCK, TOWER), Trusting(probability), split)  # type: ignore[arg-type]
+def validated(response: str, *content: str, probability: float = 0.999) -> tuple[bool, list[str]]:
+    reader = Trusting(probability)
+    found = validate_response(response, content or (CLOCK, TOWER), reader, split, BY_WORDS)  # type: ignore[arg-type]
     return found.is_valid, [issue.code for issue in found.issues]
 
 

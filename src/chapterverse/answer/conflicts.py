@@ -19,7 +19,7 @@ from chapterverse.answer.validate import Passage, Sentences
 from chapterverse.answer.values import Moment, Quantity, Value, agree, values
 from chapterverse.answer.wording import FUNCTION_WORDS, opposite, same, stem
 from chapterverse.protocols import Reader
-from chapterverse.types import Reading
+from chapterverse.types import AnswerSpan, Reading
 
 Kind = Literal["number", "date", "name", "polarity"]
 
@@ -138,7 +138,7 @@ def _claims(
     for passage, reading in zip(passages, readings, strict=True):
         if reading.answerable < settings.answer_threshold:
             continue
-        for number, span in enumerate(reading.spans):
+        for number, span in enumerate(_side_by_side(reading.spans, passage.text)):
             for start, end in sentences(passage.text):
                 if start <= span.start < end and _can_contradict(passage.text[start:end], named):
                     stop = min(span.end, end)
@@ -159,6 +159,21 @@ def _claims(
     return list(best.values())
 
 
+def _side_by_side(spans: Sequence[AnswerSpan], text: str) -> list[AnswerSpan]:
+    """The answers, the first together with those that stand beside it ("Vienna", "in a steel box") and are as good."""
+    if not spans:
+        return []
+    best, *others = spans
+    apart = []
+    for span in others:
+        left, right = sorted((best, span), key=lambda one: one.start)
+        if span.score >= _AS_GOOD * best.score and not re.search(r"\w", text[left.end : right.start]):
+            best = replace(best, start=left.start, end=right.end)
+        else:
+            apart.append(span)
+    return [best, *apart]
+
+
 def _can_contradict(sentence: str, named: Sequence[tuple[str, ...]]) -> bool:
     """Whether a sentence speaks for itself: the row of a table does not, nor one about somebody else."""
     told = sentence.lower()
@@ -172,6 +187,7 @@ _POLAR = re.compile(
 _CLAUSES = re.compile(
     r"[,;:()—]|\s–\s|\b(?:but|although|though|while|whereas|unless|if|because|since)\b", re.IGNORECASE
 )
+_AS_GOOD = 0.25
 _SHORT = 4
 """Words. A longer answer explains, and explanations can stand side by side."""
 _OPEN = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
@@ -326,7 +342,7 @@ def _beside(claim: _Claim) -> Iterator[Value]:
 def _same_in_other_words(first: _Claim, second: _Claim, reader: Reader, threshold: float) -> bool:
     """Whether each sentence bears out the other."""
     return all(
-        reader.supports(one.quote, [other.quote])[0].probability >= threshold
+        reader.supports(one.quote, [other.quote])[0].strictly >= threshold
         for one, other in ((first, second), (second, first))
     )
 

@@ -32,6 +32,8 @@ class Calibration:
     """The same two of the early answer logit."""
     support: Curve
     """Of the support logit."""
+    strict: Curve
+    """Of the strict one."""
     answer_from: float
     """The probability from which a question counts as answered."""
     cite: float
@@ -39,7 +41,6 @@ class Calibration:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        answer, relevance, early_answer, early_relevance, support = (
-            Curve(*data[name]) for name in ("answer", "relevance", "early_answer", "early_relevance", "support")
-        )
-        return cls(answer, relevance, early_answer, early_relevance, support, data["answer_from"], data["cite"])
+        names = ("answer", "relevance", "early_answer", "early_relevance", "support", "strict")
+        curves = {name: Curve(*data[name]) for name in names}
+        return cls(**curves, answer_from=data["answer_from"], cite=data["cite"])

@@ -118,10 +118,11 @@ class Reader:
     def _support(self, passage: str, logits: Sequence[Logits]) -> Support:
         _, calibration = self.loaded()
         if not logits:
-            return Support(0.0, 0, len(passage))
+            return Support(0.0, 0, len(passage), 0.0)
         best = max(logits, key=lambda one: one.support)
         sentence = _evidence(passage, [best])[0]
-        return Support(calibration.support(best.support), sentence.start, sentence.end)
+        strictly = calibration.strict(max(one.strict for one in logits))
+        return Support(calibration.support(best.support), sentence.start, sentence.end, strictly)
 
     def loaded(self) -> tuple[Runtime, Calibration]:
         """The model and its probabilities; loads them once, on the first call."""

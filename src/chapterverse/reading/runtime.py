@@ -82,6 +82,8 @@ class Logits:
     null: float
     answer: float
     support: float
+    strict: float
+    """Support as strictly as the gate asks for it."""
 
 
 class Runtime:
@@ -141,7 +143,8 @@ class Runtime:
         logits[kept] = tokens[0, prefix : prefix + len(kept)]
         start, end, evidence = logits.T
         null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
-        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), float(support[0, 0]))
+        rated, strict = map(float, support[0])
+        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), rated, strict)
 
 
 def _most_worth(worth: Floats, keep: int) -> NDArray[np.int64]:

@@ -40,8 +40,11 @@ class Support:
     """How far one passage bears out a claim, and the sentence that says so best."""
 
     probability: float
+    """That someone who looks the claim up in the passage would say it is there; small additions are forgiven."""
     start: int
     end: int
+    strictly: float
+    """That every detail of the claim is there."""
 
 
 SentenceKind = Literal["quote", "statement", "notice"]
