@@ -266,6 +266,25 @@ class TestSharing:
         for store in stores:
             await store.close()
 
+    async def test_a_build_that_gave_way_meanwhile_is_no_obstacle(
+        self, standin: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = ServerStore(standin.url, grace=0.0)
+        client = store._server.client
+        listed = client.get_collections
+
+        async def with_one_that_is_gone() -> models.CollectionsResponse:
+            found = await listed()
+            gone = models.CollectionDescription(name="chapterverse.shelf.gone")
+            return models.CollectionsResponse(collections=[*found.collections, gone])
+
+        monkeypatch.setattr(client, "get_collections", with_one_that_is_gone)
+        writer = await store.create(record(), replace=False)
+        await writer.put(points(WHALE))
+        await writer.commit(record())
+        assert len(await texts(store)) == 4
+        await store.close()
+
     async def test_an_index_made_meanwhile_is_not_replaced(self, shelf: ServerStore, standin: StandIn) -> None:
         other = ServerStore(standin.url, grace=0.0)
         writer = await other.create(record("new"), replace=False)

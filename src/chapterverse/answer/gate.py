@@ -47,7 +47,8 @@ class Limits:
     support_free: float = 0.9
     """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words: of 997 honest
     claims put freely, on pages the reader had not seen, they pass 13, and the reader passes 597 more; of 1,003 that are
-    wrong in one thing 27, and the reader 9 more. Among the book's own words the rules judge better, …"""
+    wrong in one thing 27, and the reader 9 more (chosen on these; `docs/gate.md` has others). Among the book's own
+    words the rules judge better, …"""
     free_words: int = 2
     """… so that a claim must bring so many of its own."""
     sentences: int = 5
