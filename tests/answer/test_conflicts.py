@@ -12,6 +12,7 @@ from chapterverse.answer.validate import Excerpt, validate_retrieval
 from chapterverse.answer.values import agree, values
 from chapterverse.ingest.sentences import split
 from chapterverse.reading.reader import Reader
+from chapterverse.types import AnswerSpan, Reading
 
 HERE = Path(__file__).parent
 
@@ -47,8 +48,7 @@ def test_no_agreement_is_reported(reader: Reader, file: str) -> None:
 def test_nothing_is_reported_of_different_things(reader: Reader) -> None:
     rows = pairs("conflicts.jsonl", "apart")
     assert len(rows) >= 20
-    reported = [row["question"] for row in rows if found(reader, row)]
-    assert reported in ([], ["When did Queen Isolde come to power?"])  # the year of her death: a known miss
+    assert [row["question"] for row in rows if found(reader, row)] == []
 
 
 def test_rates_on_pairs_that_nothing_was_tuned_on(reader: Reader) -> None:
@@ -81,6 +81,29 @@ def test_a_passage_can_contradict_itself(reader: Reader) -> None:
     passages = [Excerpt("only", text)]
     conflicts = find_conflicts("When was the observatory at Quern founded?", passages, reader=reader, sentences=split)
     assert [{one.first.answer, one.second.answer} for one in conflicts] == [{"1742", "1749"}]
+
+
+def test_a_heading_contradicts_nothing(reader: Reader) -> None:
+    text = "The Sixteen Valves\n\nThe B-12 engine has 24 valves, four to each of its cylinders."
+    passages = [Excerpt("one", text), Excerpt("two", "The B-12 engine has 24 valves.")]
+    assert find_conflicts("How many valves does the B-12 engine have?", passages, reader=reader, sentences=split) == []
+
+
+def test_what_does_not_speak_of_the_matter_contradicts_nothing() -> None:
+    """A reader that takes any number for the answer: the other one stands in a paragraph about something else."""
+    first, other = "The piano was bought in Ghent in 1923.", "The axial drum went into production in 1979."
+
+    class Sure:
+        def read(self, _: str, texts: list[str], *, whole: bool = False) -> list[Reading]:
+            return [Reading(0.9, 0.9, (AnswerSpan(len(text) - 5, len(text) - 1, 0.9),)) for text in texts]
+
+    def kinds(second: str) -> list[str]:
+        passages = [Excerpt("one", first), Excerpt("two", second)]
+        question = "When was the piano bought?"
+        return [c.kind for c in find_conflicts(question, passages, reader=Sure(), sentences=split)]  # type: ignore[arg-type]
+
+    assert kinds(other) == []
+    assert kinds("The piano was bought at a sale in Liège in 1931.") == ["date"]
 
 
 def test_readings_of_the_validation_are_enough(reader: Reader) -> None:

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
 
 from chapterverse.answer.cite import Cited, cite
+from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
 from chapterverse.answer.prompts import (
@@ -248,7 +249,9 @@ class _Ask:
         return await self._run(partial(self._look_for_conflicts, verdicts[0].readings))
 
     def _look_for_conflicts(self, readings: Sequence[Reading]) -> list[Conflict]:
-        """What was not worth reading on for an answer may still hold another one."""
+        """What was not worth reading on for an answer may hold another, if there is one that is sure enough."""
+        if max(reading.answerable for reading in readings) < CONFLICTS.answer_threshold:
+            return []
         unread = [
             passage.text
             for passage, reading in zip(self.passages, readings, strict=True)
