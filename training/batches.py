@@ -60,7 +60,7 @@ class Dataset:
         table, evidence = file["table"], file["evidence"]
         if limit:
             chosen = np.random.default_rng(0).permutation(len(table))[:limit]
-            table, evidence = table[chosen], _renumbered(evidence, chosen, len(table))
+            table, evidence = table[chosen], renumbered(evidence, chosen, len(table))
         self.kinds, self.sources = list(file["kinds"]), list(file["sources"])
         self.table, self.device = table, device
         flat, self.lengths, self.query_lengths = _sequences(table, file)
@@ -141,7 +141,7 @@ class Dataset:
         yield from batches
 
 
-def _renumbered(evidence: np.ndarray, chosen: np.ndarray, count: int) -> np.ndarray:
+def renumbered(evidence: np.ndarray, chosen: np.ndarray, count: int) -> np.ndarray:
     """The evidence of the chosen rows, by their new numbers."""
     number = np.full(count, -1)
     number[chosen] = np.arange(len(chosen))

@@ -2,7 +2,7 @@
 
 `written/*.txt` hold blocks, one for each passage:
 
-    ## 6.001                                      the passage's name
+    ## 6.001                                      the passage's name; 121.04.7 is a page of a book, others go with it
     P| The passage, a line for each paragraph.    only where the passage is our own
     A| question | the passage's words that answer it, or their place in it: 120:134
     E| question | place | place                   one whose answer takes several sentences: each of their places
@@ -61,6 +61,11 @@ class Block:
     true: list[str] = field(default_factory=list)
     false: list[str] = field(default_factory=list)
 
+    @property
+    def book(self) -> str:
+        """What is held out together: pages of one book (`121.04.7`) speak of the same things."""
+        return self.name.rsplit(".", 1)[0] if self.name.count(".") == 2 else self.name
+
     def asked(self) -> list[str]:
         """The questions that the passage answers."""
         return [question for question, _ in (*self.answered, *self.several)]
@@ -108,7 +113,9 @@ def read_blocks(rows: Iterable[Row], books: Path) -> list[Block]:
     }
     found = [block for path in sorted(FOLDER.glob("*.txt")) for block in blocks(path.read_text().splitlines())]
     for block in found:
-        if not block.passage and block.name in passages:
+        if block.book != block.name:
+            block.source = "book"
+        elif not block.passage and block.name in passages:
             block.source, block.made_of, block.passage = passages[block.name]
     print(f"{sum(not block.passage for block in found)} of {len(found)} written passages were not found")
     return [block for block in found if block.passage]
@@ -121,7 +128,7 @@ def fingerprint(text: str) -> str:
 def written_examples(written: list[Block], rng: random.Random) -> Iterator[Example]:
     near, fair = _near(written), _fair(written)
     for block in written:
-        base = {"source": f"written {block.source}", "held": held_out(block.name, HELD)}
+        base = {"source": f"written {block.source}", "held": held_out(block.book, HELD)}
         shown = {**base, "context": block.passage}
         thinned = [_thinned(block.passage, rng) for _ in range(THINNED)]
         for question, answer in block.answered:
@@ -132,8 +139,9 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
             evidence = sentence_around(block.passage, span)
             yield Example("written", query=question, answerable=True, answer=span, evidence=(evidence,), **shown)
             for other in near[question]:
-                if find(answer, other) is None:
-                    yield Example("written near", query=question, context=other, answerable=False, weight=0.5, **base)
+                if find(answer, other.passage) is None:
+                    told = {**base, "context": other.passage, "query": question}
+                    yield Example("written near", answerable=False, weight=0.5, **told)
             for passage in thinned:
                 thin = {**base, "context": passage, "query": question, "weight": 0.5}
                 at = passage.find(block.passage[slice(*evidence)])
@@ -149,8 +157,10 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
             yield Example("written", query=question, answerable=False, weight=weight, **shown)
             thin = {**base, "context": rng.choice(thinned), "weight": weight / 2}
             yield Example("written thin", query=question, answerable=False, **thin)
-            for other in near[question]:  # another passage may answer it: the teacher alone judges
-                yield Example("written near", query=question, context=other, answerable=False, weight=0.0, **base)
+            for other in near[question]:  # another book may answer it: the teacher alone judges
+                told = {**base, "context": other.passage, "query": question}
+                weight = 0.5 if other.book == block.book else 0.0
+                yield Example("written near", answerable=False, weight=weight, **told)
         for question in [*block.asked(), *block.absent]:  # again the teacher judges
             for changed in {edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn")} - {None}:
                 yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
@@ -165,13 +175,14 @@ def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
             yield {"query": query, "passage": block.passage, "made_of": block.made_of or [block.name]}
 
 
-def _claims(block: Block, base: dict, near: dict[str, list[str]], rng: random.Random) -> Iterator[Example]:
+def _claims(block: Block, base: dict, near: dict[str, list[Block]], rng: random.Random) -> Iterator[Example]:
     shown = {**base, "context": block.passage}
     for claims, supported in ((block.true, True), (block.false, False)):
         for claim in claims:
             yield Example("written", query=claim, supported=supported, **shown)
             for other in near[claim][:NEAR_CLAIMS]:  # the teacher alone judges
-                yield Example("written claim near", query=claim, context=other, supported=False, weight=0.0, **base)
+                told = {**base, "context": other.passage, "query": claim}
+                yield Example("written claim near", supported=False, weight=0.0, **told)
     if len(block.true) > 1:  # longer claims, as assistants write them: one false half makes them false
         true = rng.sample(block.true, 2)
         yield Example("written joined", query=" ".join(true), supported=True, **shown)
@@ -189,7 +200,7 @@ def _thinned(passage: str, rng: random.Random) -> str:
 def _requests(written: list[Block], rng: random.Random) -> Iterator[Example]:
     for request in (FOLDER / "requests.txt").read_text().splitlines():
         held = held_out(request, HELD)
-        strangers = [block for block in rng.sample(written, 2 * STRANGERS) if held_out(block.name, HELD) == held]
+        strangers = [block for block in rng.sample(written, 2 * STRANGERS) if held_out(block.book, HELD) == held]
         for block in strangers[:STRANGERS]:
             yield Example("written request", "written own", request, block.passage, held, answerable=False)
 
@@ -219,16 +230,16 @@ def _place(written: str) -> Span:
     return first, last
 
 
-def _near(written: list[Block]) -> dict[str, list[str]]:
-    """For each question and claim the passages of other blocks that share most words with it."""
+def _near(written: list[Block]) -> dict[str, list[Block]]:
+    """For each question and claim the other blocks whose passages share most words with it."""
     tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
     passages = [block.passage for block in written]
     matrix = tfidf.fit_transform(passages)
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Block]] = {}
     for number, block in enumerate(written):
         asked = [*block.asked(), *block.absent, *block.true, *block.false]
         if asked:
             for question, line in zip(asked, (tfidf.transform(asked) @ matrix.T).toarray(), strict=True):
                 line[number] = -1
-                found[question] = [passages[i] for i in np.argsort(-line)[:NEAR] if line[i] > 0]
+                found[question] = [written[i] for i in np.argsort(-line)[:NEAR] if line[i] > 0]
     return found

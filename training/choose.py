@@ -1,0 +1,49 @@
+"""Chooses, at random, the pairs of one training run: a share of each kind.
+
+    python training/choose.py prepared/examples.npz chosen.npz
+
+The student that goes on from an earlier one has seen most pairs often; what is new to it, the pages of books, comes
+whole, and of the rest so much that an epoch stays short.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from batches import renumbered
+
+SHARES = {
+    "written": 0.7, "written thin": 0.2, "written near": 0.25, "written edited": 0.15, "written claim near": 0.35,
+    "written joined": 0.5, "written request": 1.0, "question": 0.6, "answerability": 0.6, "claim": 1.0, "padded": 0.6,
+    "answer": 0.4, "sentence": 0.3, "edited": 0.15, "near": 0.2, "cut": 0.2, "stranger": 0.3, "table": 0.15,
+}  # fmt: skip
+BOOKS = {"written near": 1.0, "written thin": 0.4, "written edited": 0.5}
+"""The shares of what was written about pages of books, where it is not all."""
+HELD = 0.14
+"""The share of the held-out pairs, which only measure."""
+
+
+def main(prepared: Path, chosen: Path) -> None:
+    file = np.load(prepared)
+    table, rng = file["table"], np.random.default_rng(5)
+    kinds, sources = file["kinds"][table["kind"]], file["sources"][table["source"]]
+    share = np.array([SHARES[kind] for kind in kinds])
+    share = np.where(sources == "written book", [BOOKS.get(kind, 1.0) for kind in kinds], share)
+    keep = np.flatnonzero(rng.random(len(table)) < np.where(table["held"] == 1, HELD, share))
+    rows, texts = table[keep].copy(), {}
+    for name in ("query", "context"):
+        ids, bounds = file[f"{name}_ids"], file[f"{name}_bounds"]
+        used, rows[name] = np.unique(rows[name], return_inverse=True)
+        texts[f"{name}_ids"] = np.concatenate([ids[bounds[i] : bounds[i + 1]] for i in used])
+        texts[f"{name}_bounds"] = np.cumsum([0, *(bounds[used + 1] - bounds[used])])
+    evidence = renumbered(file["evidence"], keep, len(table)).astype(np.int32)
+    names = {name: file[name] for name in ("kinds", "sources")}
+    np.savez_compressed(chosen, table=rows, evidence=evidence, **names, **texts)
+    print(len(rows), Counter(kinds[keep].tolist()), "of books:", int((sources[keep] == "written book").sum()))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))
