@@ -20,7 +20,7 @@ SHARES = {
     "written joined": 0.5, "written request": 1.0, "question": 0.6, "answerability": 0.6, "claim": 1.0, "padded": 0.6,
     "answer": 0.4, "sentence": 0.3, "edited": 0.15, "near": 0.2, "cut": 0.2, "stranger": 0.3, "table": 0.15,
 }  # fmt: skip
-BOOKS = {"written near": 1.0, "written thin": 0.4, "written edited": 0.5}
+BOOKS = {"written thin": 0.4, "written edited": 0.5}
 """The shares of what was written about pages of books, where it is not all."""
 HELD = 0.14
 """The share of the held-out pairs, which only measure."""
