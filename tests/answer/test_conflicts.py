@@ -103,9 +103,7 @@ def test_a_heading_contradicts_nothing() -> None:
     question, fact = "How many valves does the B-12 engine have?", "The B-12 engine has 24 valves."
     reader = Sure("16 valves", "24 valves")
     assert kinds(question, "The B-12 engine of 16 valves\n\nIt was built in Dresden.", fact, reader) == []
-    assert kinds(question, "The B-12 engine is one of 16 valves.\n\nDresden built it.", fact, reader) == [
-        "number"
-    ]
+    assert kinds(question, "The B-12 engine is one of 16 valves.\n\nDresden built it.", fact, reader) == ["number"]
 
 
 def test_what_does_not_speak_of_the_matter_contradicts_nothing() -> None:
