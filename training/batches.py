@@ -50,6 +50,8 @@ class Batch:
     """Made for the student: the teacher never saw such a row, and is not asked."""
     written: Tensor
     """Written by hand: its label is to be trusted."""
+    asked: int
+    """The longest query with its two marks; known without waiting for the device."""
 
 
 class Dataset:
@@ -115,6 +117,7 @@ class Dataset:
             "weight": self.weight[index],
             "own": self.own[index],
             "written": self.written[index],
+            "asked": int(self.query_lengths[rows].max()) + 2,
         }
         return Batch(index, source, ids, segments.long(), inside, passage, **labels, **more)
 

@@ -114,10 +114,12 @@ class CrossEncoder(nn.Module):
         self.worth_head = nn.Linear(shape.hidden, 1) if shape.exit_layer else None
         self.skim_head = nn.Linear(shape.hidden, 1) if shape.skim_layer else None
 
-    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0, skim: int = 0) -> Outputs:
+    def forward(
+        self, ids: Tensor, segments: Tensor, mask: Tensor, keep: int = 0, skim: int = 0, asked: int = 0
+    ) -> Outputs:
         """`keep` > 0 reads on, after the exit layer, with the query and so many tokens of the passage only.
 
-        `skim` > 0 does so after the skim layer already.
+        `skim` > 0 does so after the skim layer already; `asked` is then the longest query with its two marks.
         """
         length = ids.shape[1]
         x = self.words(ids) + self.places.weight[:length] + self.segments(segments)
@@ -139,7 +141,7 @@ class CrossEncoder(nn.Module):
                 worth, arrived = (promise, None) if places is None else _spread(promise, places, mask)
             if count > 0:
                 kept_segments, kept_mask = (v if places is None else v.gather(1, places) for v in (segments, mask))
-                chosen = most_worth(promise, kept_segments, kept_mask, count)
+                chosen = most_worth(promise, kept_segments, kept_mask, count + asked)
                 places = chosen if places is None else places.gather(1, chosen)
                 x = x.gather(1, chosen[..., None].expand(-1, -1, x.shape[-1]))
                 bias = bias.gather(3, chosen[:, None, None])
@@ -173,12 +175,10 @@ def _spread(values: Tensor, places: Tensor, mask: Tensor) -> tuple[Tensor, Tenso
     return whole, torch.zeros_like(mask).scatter(1, places, True) & mask
 
 
-def most_worth(worth: Tensor, segments: Tensor, mask: Tensor, keep: int) -> Tensor:
-    """The places, in order, of every token of the query and the `keep` tokens of the passage worth most."""
-    asked = mask & (segments == 0)
-    order = worth.detach().float().masked_fill(asked, 1e4).masked_fill(~mask, -1e4)
-    size = min(mask.shape[1], keep + int(asked.sum(1).max()))
-    return order.topk(size, dim=1).indices.sort(dim=1).values
+def most_worth(worth: Tensor, segments: Tensor, mask: Tensor, size: int) -> Tensor:
+    """The places, in order, of `size` tokens: every one of the query, and of the passage those worth most."""
+    order = worth.detach().float().masked_fill(mask & (segments == 0), 1e4).masked_fill(~mask, -1e4)
+    return order.topk(min(mask.shape[1], size), dim=1).indices.sort(dim=1).values
 
 
 def save(model: CrossEncoder, path: Path) -> None:

@@ -104,32 +104,37 @@ def _over_passage(values: Tensor, batch: Batch) -> Tensor:
     return (values * batch.passage).sum(1) / batch.passage.sum(1).clamp(min=1)
 
 
+def fused(model: CrossEncoder, wanted: bool) -> CrossEncoder:
+    """The model with the kernels of its layers fused, if that is wanted."""
+    for layer in model.layers if wanted else ():
+        layer.compile(dynamic=True)
+    return model
+
+
 class Trainer:
     """One pass over the data with a linear schedule, as long as a time budget allows."""
 
     def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
-        self.model, self.data, self.options = model.to(data.device), data, options
+        self.model, self.data, self.options, self.began = model.to(data.device), data, options, time.time()
         self.lessons: Lessons | None = None
         self.rng = random.Random(options.seed)
         self.match = nn.Linear(model.shape.hidden, WIDTH).to(data.device)
         if options.teacher:
-            began = time.time()
             self.lessons, rows = Lessons(data), data.select(held=False, trusted=False)
             claims = data.of_kinds(rows, CLAIMS if options.claims_teacher else set())
             for path, asked in ((options.teacher, rows[~claims]), (options.claims_teacher, rows[claims])):
                 if path:
-                    self.lessons.ask(load("teacher", path).to(data.device).eval(), asked)
-            print(f"the teacher has spoken in {time.time() - began:.0f} s", flush=True)
+                    self.lessons.ask(fused(load("teacher", path), options.compile).to(data.device).eval(), asked)
+            print(f"the teacher has spoken in {time.time() - self.began:.0f} s", flush=True)
         parameters = [*self.model.parameters(), *self.match.parameters()]
-        fused = data.device == "cuda"
-        self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=fused)
+        self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=data.device == "cuda")
 
     def run(self) -> None:
         options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
         shares = (options.batch, rng, options.others, options.claims)
         total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, *shares)))
-        step, began, settled, recent = 0, time.time(), 0.0, torch.zeros((), device=self.data.device)
+        step, settled, recent = 0, 0.0, torch.zeros((), device=self.data.device)
         self.model.train()
         while step < total:
             for batch_rows in self.data.epoch(rows, *shares):
@@ -139,13 +144,13 @@ class Trainer:
                     settled = time.time()
                 if step == 2 * SETTLED:  # the speed is known now: keep to the time given
                     pace = (time.time() - settled) / SETTLED
-                    total = min(total, step + int((options.seconds - (time.time() - began)) / pace))
+                    total = min(total, step + int((options.seconds - (time.time() - self.began)) / pace))
                     print(
                         json.dumps({"rows": len(rows), "ms_a_step": round(1e3 * pace, 2), "steps": total}),
                         flush=True,
                     )
                 if step % 500 == 0:
-                    print(step, round(recent.item() / 500, 4), f"{time.time() - began:.0f} s", flush=True)
+                    print(step, round(recent.item() / 500, 4), f"{time.time() - self.began:.0f} s", flush=True)
                     recent.zero_()
                     save(self.model, options.output)
                 if step >= total:
@@ -156,7 +161,7 @@ class Trainer:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
         ids, how = batch.ids, {}
         if self.lessons:
-            how = {"keep": self.rng.choice(KEEP), "skim": self.rng.choice(SKIM)}
+            how = {"keep": self.rng.choice(KEEP), "skim": self.rng.choice(SKIM), "asked": batch.asked}
             if self.rng.random() < 0.5:
                 ids = ids.masked_fill(batch.passage & (torch.rand(ids.shape, device=ids.device) < HIDDEN), MASK)
         with self.data.autocast():
@@ -187,7 +192,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
-    parser.add_argument("--seconds", type=float, default=1200, help="the schedule is shortened to end in this time")
+    parser.add_argument("--seconds", type=float, default=1200, help="lessons and training are to end in this time")
     parser.add_argument(
         "--others", type=float, default=1.0, help="turns an epoch gives to questions not written by hand"
     )
@@ -202,11 +207,7 @@ def main() -> None:
     began = time.time()
     data = Dataset(options.data, options.device, options.limit)
     print(f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True)
-    model = load(options.role, options.base, options.dropout)
-    if options.compile:
-        for layer in model.layers:
-            layer.compile(dynamic=True)
-    trainer = Trainer(model, data, options)
+    trainer = Trainer(fused(load(options.role, options.base, options.dropout), options.compile), data, options)
     trainer.run()
     trainer.model.eval()
     save(trainer.model, options.output)
