@@ -12,7 +12,7 @@ import pytest
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError, InvalidQueryError
-from chapterverse.library import Ingestion, Library
+from chapterverse.library import AsyncLibrary, Ingestion, Library
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
@@ -47,6 +47,35 @@ def test_add_search_and_inspect(library: Library, books: Path) -> None:
     assert [source.file_id for source in inspection.sources] == ["bells.md", "sheep.md"]
     assert inspection.sources[0].outline == (("Bells",), ("Ropes",))
     assert inspection.stats.chunks == 3
+
+
+def test_a_book_is_opened_and_asked_in_one_breath(library: Library, books: Path, tmp_path: Path) -> None:
+    settings, parts = library.settings, {"embeddings": library.embeddings}
+    library.add(books, index="bells")  # another index of that name: `open` must not mix its books with it
+    with Library.open(books / "bells.md", settings, **parts) as opened:
+        assert "forty hundredweight" in opened.ask("How much does the great bell weigh?").text
+        assert [source.file_id for source in opened.inspect().sources] == ["bells.md"]
+        key = opened.record().id
+    (books / "bells.md").write_text("# Bells\n\nThe great bell weighs fifty hundredweight.\n")
+    with Library.open(books / "bells.md", settings, **parts) as again:
+        assert "fifty hundredweight" in again.ask("How much does the great bell weigh?").text
+        assert again.record().id == key
+        assert len(again.indexes()) == 2
+    assert settings.index is None
+    with Library.open(tmp_path / "home", settings, **parts) as kept:
+        assert len(kept.indexes()) == 2
+    with Library.open(tmp_path / "new", settings, **parts) as empty:
+        assert empty.indexes() == []
+    with pytest.raises(AstRagError, match=r"no-such-book\.pdf"):
+        Library.open(tmp_path / "no-such-book.pdf", settings, **parts)
+
+
+def test_the_async_library_opens_a_book_too(library: Library, books: Path) -> None:
+    async def weight() -> str:
+        async with await AsyncLibrary.open(books, library.settings, embeddings=library.embeddings) as opened:
+            return (await opened.ask("How much does the great bell weigh?")).text
+
+    assert "forty hundredweight" in asyncio.run(weight())
 
 
 def test_the_sample_book_is_searched_by_chapter_and_page(library: Library) -> None:

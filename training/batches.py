@@ -50,6 +50,8 @@ class Batch:
     """Made for the student: the teacher never saw such a row, and is not asked."""
     written: Tensor
     """Written by hand: its label is to be trusted."""
+    sure: Tensor
+    """Made of what was written by hand: its label goes before what a teacher says."""
     asked: int
     """The longest query with its two marks; known without waiting for the device."""
 
@@ -84,6 +86,8 @@ class Dataset:
         self.own, self.written = (
             torch.from_numpy(table["kind"] == self.kinds.index(kind)).to(device) for kind in ("table", "written")
         )
+        sure = np.char.startswith(kinds, "written") & (table["weight"] > 0)
+        self.sure = torch.from_numpy(sure).to(device)
         self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)
 
     def autocast(self) -> torch.autocast:
@@ -117,6 +121,7 @@ class Dataset:
             "weight": self.weight[index],
             "own": self.own[index],
             "written": self.written[index],
+            "sure": self.sure[index],
             "asked": int(self.query_lengths[rows].max()) + 2,
         }
         return Batch(index, source, ids, segments.long(), inside, passage, **labels, **more)

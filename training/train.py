@@ -62,27 +62,34 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
 
 def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> Tensor:
     """The student's outputs against the teacher's, on every pair, labelled or not."""
+    answer, wrong = _corrected(wise.answer.float().sigmoid(), batch.answerable, batch.sure)
+    support, _ = _corrected(wise.support.float().sigmoid(), batch.supported[:, None], batch.sure[:, None])
     asked = (batch.answerable >= 0).float()
     span = sum(
         F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(-1)
         for mine, theirs in zip(span_logits(out, batch), span_logits(wise, batch), strict=True)
     )
-    answer, support = wise.answer.float().sigmoid(), wise.support.float().sigmoid()
     heads = _binary(out.answer, answer) * asked + _judgement(out.support, support, batch)
     assert out.early is not None
     hint = out.early[:, 1:].expand(-1, 2)
     early = _binary(out.early[:, 0], answer) * asked + _judgement(hint, support, batch)
     marks = wise.tokens[..., 2].float().sigmoid()
     evidence = _over_passage(_binary(out.tokens[..., 2], marks), batch)
-    promise = torch.maximum(marks, _touched(wise, batch))
+    promise = torch.maximum(torch.maximum(marks, _touched(wise, batch)), batch.evidence.float())
     worth = _binary(out.worth, promise)
     worth = worth if out.arrived is None else worth * out.arrived
     worth = _over_passage(worth, batch) + (0 if out.skim is None else _over_passage(_binary(out.skim, promise), batch))
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
     read = batch.mask if out.kept is None else out.kept
     hidden = (hidden * read).sum(1) / read.sum(1)
-    loss = span / 2 * asked + heads + 0.4 * early + 0.5 * evidence + 0.4 * worth + 0.5 * hidden
+    loss = span / 2 * asked * ~wrong + heads + 0.4 * early + 0.5 * evidence + 0.4 * worth + 0.5 * hidden
     return (loss * ~batch.own).mean()
+
+
+def _corrected(said: Tensor, label: Tensor, sure: Tensor) -> tuple[Tensor, Tensor]:
+    """What the teacher says, but for where it errs in something written by hand; and where that is."""
+    wrong = sure & (label >= 0) & ((said > 0.5) != (label > 0))
+    return torch.where(wrong, 0.1 + 0.8 * label.clamp(min=0), said), wrong
 
 
 def _touched(wise: Outputs, batch: Batch) -> Tensor:
@@ -124,7 +131,9 @@ class Trainer:
             claims = data.of_kinds(rows, CLAIMS if options.claims_teacher else set())
             for path, asked in ((options.teacher, rows[~claims]), (options.claims_teacher, rows[claims])):
                 if path:
-                    self.lessons.ask(fused(load("teacher", path), options.compile).to(data.device).eval(), asked)
+                    self.lessons.ask(
+                        fused(load(options.taught_by, path), options.compile).to(data.device).eval(), asked
+                    )
             print(f"the teacher has spoken in {time.time() - self.began:.0f} s", flush=True)
         parameters = [*self.model.parameters(), *self.match.parameters()]
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=data.device == "cuda")
@@ -187,6 +196,7 @@ def main() -> None:
     parser.add_argument("base", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--teacher", type=Path)
+    parser.add_argument("--taught-by", choices=("teacher", "student"), default="teacher", help="the teacher's shape")
     parser.add_argument("--claims-teacher", type=Path, help="another teacher for the claims not written by hand")
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--rate", type=float, default=5e-5)

@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from chapterverse.answer.pipeline import Mind, Watch, ask
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
@@ -30,9 +31,10 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
 from chapterverse.library.loading import load_agent
 from chapterverse.library.parts import open_reader, validation_for
-from chapterverse.library.terms import check_question, check_selection, context_of
+from chapterverse.library.terms import check_question, check_selection, context_of, home_at
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
+from chapterverse.settings import Settings
 from chapterverse.types import Answer, AnswerEvent, Document, Entry, Filter, IndexRecord
 
 
@@ -53,6 +55,23 @@ class AsyncLibrary(Indexes):
 
     on_answer: Callable[[Answer], None] | None = None
     """Is told of every answer to `ask`, whichever surface asked."""
+
+    @classmethod
+    async def open(cls, path: str | Path, settings: Settings | None = None, **parts: Any) -> Self:
+        """A library to ask about the book or the folder of books at `path`: indexed if it is not, in step if it is.
+
+        A path of indexes, an empty folder or a new one opens the library that is kept there.
+        """
+        settings = settings or Settings()
+        home = home_at(path)
+        library = cls(settings.model_copy(update={"home": home}) if home else settings, **parts)
+        try:
+            if home is None:
+                await library.keep(path)
+        except BaseException:
+            await library.close()
+            raise
+        return library
 
     @cached_property
     def _executor(self) -> ThreadPoolExecutor:

@@ -73,6 +73,13 @@ class Library:
         self._loop = BackgroundLoop()
         self._library = AsyncLibrary(settings, **parts)
 
+    @classmethod
+    def open(cls, path: str | Path, settings: Settings | None = None, **parts: Any) -> Self:
+        """A library to ask about the book or the folder of books at `path`; see `AsyncLibrary.open`."""
+        library, loop = cls.__new__(cls), BackgroundLoop()
+        library._loop, library._library = loop, loop.run(AsyncLibrary.open(path, settings, **parts))
+        return library
+
     def __enter__(self) -> Self:
         return self
 

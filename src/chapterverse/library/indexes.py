@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
@@ -90,6 +91,20 @@ class Indexes:
             return await self._extend(key, source, embedding, chunking, ingestion)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
         return await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
+
+    async def keep(self, address: str | Path) -> None:
+        """Have an index of this book or folder alone, in step with it, and ask that one when none is named."""
+        source = str(resolve_address(address))
+        name = index_name(source)
+        there = {record.id: [spec.address for spec in _specs(record)] for record in await self.indexes()}
+        key = next((key for key, sources in there.items() if sources == [source]), None)
+        if key is not None:
+            await self.sync(key)
+        else:
+            taken = slug(name) in await self.store.indexes()
+            name = f"{name} {hashlib.sha256(source.encode()).hexdigest()[:8]}" if taken else name
+            key = (await self.add(address, index=name)).record.id
+        self.settings = self.settings.model_copy(update={"index": key})
 
     async def build(
         self,

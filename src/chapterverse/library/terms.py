@@ -10,16 +10,20 @@ from typing import Any
 from chapterverse.answer.questions import parts
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
+from chapterverse.index.folder import MANIFEST
 from chapterverse.ingest.books import sample_book
 from chapterverse.providers.catalog import Target
 
 MAX_QUESTION = 1000
 MAX_SELECTION = 10_000
+SAMPLE = "sample"
+"""The address of the book we bring."""
+_SCHEME = re.compile(r"[a-z]{2,}:")
 
 
 def resolve_address(address: str | Path) -> str | Path:
-    """Local paths in full, so that an index finds its sources again from anywhere; `sample` is the book we bring."""
-    if address == "sample":
+    """Local paths in full, so that an index finds its sources again from anywhere."""
+    if address == SAMPLE:
         return sample_book()
     path = Path(address).expanduser()
     return path.resolve() if path.exists() else address
@@ -78,3 +82,12 @@ def index_name(address: str) -> str:
     """The name of an index that nobody named: that of its first book or folder."""
     last = re.split(r"[/\\]", address.rstrip("/\\"))[-1]
     return Path(last).stem or last
+
+
+def home_at(path: str | Path) -> Path | None:
+    """The folder of indexes that a path names: one with indexes, an empty one, a new one; None if it is a book."""
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        return folder if any(folder.glob(f"*/{MANIFEST}")) or not any(folder.iterdir()) else None
+    elsewhere = str(path) == SAMPLE or _SCHEME.match(str(path))
+    return folder if not (folder.exists() or folder.suffix or elsewhere) and folder.parent.is_dir() else None
