@@ -39,8 +39,8 @@ class ConflictSettings:
     """For names: values and dates are compared exactly, while another name is often one that merely stands near."""
     same_support: float = 0.5
     denial_support: float = 0.7
-    """As `same_support`, where one answer is worded as a denial: small words count there. The lowest at which each of 26
-    contradictions is still reported; one of 22 agreements kept apart showed that 0.8 had become too high."""
+    """As `same_support`, where one answer is worded as a denial: small words count there. The lowest at which each of
+    26 contradictions is still reported; one of 22 agreements kept apart showed that 0.8 had become too high."""
     pairs: int = 12
     """How many pairs of answers are compared, the most confident first."""
 

@@ -45,10 +45,10 @@ class Limits:
     new_share: float = 0.34
     """… and what share of its words."""
     support_free: float = 0.85
-    """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words, and pass next to
-    no honest claim that is put freely. Of 195 such claims about pages that the reader had not seen 86 pass, of 205 that
-    are wrong in one thing 11 (chosen on these; `docs/gate.md` has others). Among the book's own words the rules judge
-    better, …"""
+    """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words, and pass next
+    to no honest claim that is put freely. Of 195 such claims about pages that the reader had not seen 86 pass, of 205
+    that are wrong in one thing 11 (chosen on these; `docs/gate.md` has others). Among the book's own words the rules
+    judge better, …"""
     free_words: int = 2
     """… so that a claim must bring so many of its own."""
     sentences: int = 5
