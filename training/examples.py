@@ -238,8 +238,14 @@ def nearest_wrong(rows: list[Row]) -> list[list[str]]:
             part = numbers[begin : begin + 2000]
             scores = (tfidf.transform([str(rows[i]["question"]) for i in part]) @ matrix.T).toarray()
             for i, line in zip(part, scores, strict=True):
-                result[i] = _without_answer(rows[i], [contexts[j] for j in np.argsort(-line)[:4]])
+                result[i] = _without_answer(rows[i], [contexts[j] for j in most(line, 4)])
     return result
+
+
+def most(scores: np.ndarray, count: int) -> list[int]:
+    """The places of the highest scores, the highest first."""
+    head = np.argpartition(-scores, count)[:count] if len(scores) > count else np.arange(len(scores))
+    return head[np.argsort(-scores[head], kind="stable")].tolist()
 
 
 def _without_answer(row: Row, candidates: list[str]) -> list[str]:

@@ -208,7 +208,9 @@ def main() -> None:
     )
     parser.add_argument("--claims", type=float, default=1.0, help="turns it gives to claims not written by hand")
     parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--compile", action="store_true", help="fuse the kernels of a layer, about a minute once")
+    parser.add_argument(
+        "--compile", action="store_true", help="fuse the kernels of the teacher's layers, about a minute once"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=0, help="use so many rows only, to try things out")
     parser.add_argument("--device", default="cuda")
@@ -217,7 +219,9 @@ def main() -> None:
     began = time.time()
     data = Dataset(options.data, options.device, options.limit)
     print(f"loaded {len(data.table)} rows, {len(data.flat)} tokens in {time.time() - began:.0f} s", flush=True)
-    trainer = Trainer(fused(load(options.role, options.base, options.dropout), options.compile), data, options)
+    # a student's batches vary in what is read on: fusing its layers gains nothing
+    learner = fused(load(options.role, options.base, options.dropout), options.compile and options.role == "teacher")
+    trainer = Trainer(learner, data, options)
     trainer.run()
     trainer.model.eval()
     save(trainer.model, options.output)

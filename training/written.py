@@ -22,13 +22,16 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from examples import Example, Row, Span, held_out, sentence_around
+from examples import Example, Row, Span, held_out, most, sentence_around
 from nupunkt import sent_spans
 from perturb import edit
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from chapterverse.ingest.read import read_all
@@ -65,6 +68,11 @@ class Block:
     def book(self) -> str:
         """What is held out together: pages of one book (`121.04.7`) speak of the same things."""
         return self.name.rsplit(".", 1)[0] if self.name.count(".") == 2 else self.name
+
+    @property
+    def base(self) -> dict[str, object]:
+        """What all its examples share."""
+        return {"source": f"written {self.source}", "held": held_out(self.book, HELD)}
 
     def asked(self) -> list[str]:
         """The questions that the passage answers."""
@@ -125,47 +133,87 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+@dataclass
+class _Desk:
+    """What the examples of any one block are made with."""
+
+    written: list[Block]
+    tfidf: TfidfVectorizer
+    passages: csr_matrix
+    fair: dict[str, float]
+
+    @classmethod
+    def of(cls, written: list[Block]) -> _Desk:
+        tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
+        passages = tfidf.fit_transform([block.passage for block in written]).T.tocsr()
+        return cls(written, tfidf, passages, _fair(written))
+
+    def near(self, number: int) -> dict[str, list[Block]]:
+        """For each question and claim of a block the other blocks whose passages share most words with it."""
+        block = self.written[number]
+        asked = [*block.asked(), *block.absent, *block.true, *block.false]
+        scores = (self.tfidf.transform(asked) @ self.passages).toarray() if asked else []
+        found = {}
+        for question, line in zip(asked, scores, strict=True):
+            line[number] = -1
+            found[question] = [self.written[i] for i in most(line, NEAR) if line[i] > 0]
+        return found
+
+
 def written_examples(written: list[Block], rng: random.Random) -> Iterator[Example]:
-    near, fair = _near(written), _fair(written)
-    for block in written:
-        base = {"source": f"written {block.source}", "held": held_out(block.book, HELD)}
-        shown = {**base, "context": block.passage}
-        thinned = [_thinned(block.passage, rng) for _ in range(THINNED)]
-        for question, answer in block.answered:
-            span = find(answer, block.passage)
-            if span is None:
-                continue
-            answer = block.passage[slice(*span)]
-            evidence = sentence_around(block.passage, span)
-            yield Example("written", query=question, answerable=True, answer=span, evidence=(evidence,), **shown)
-            for other in near[question]:
-                if find(answer, other.passage) is None:
-                    told = {**base, "context": other.passage, "query": question}
-                    yield Example("written near", answerable=False, weight=0.5, **told)
-            for passage in thinned:
-                thin = {**base, "context": passage, "query": question, "weight": 0.5}
-                at = passage.find(block.passage[slice(*evidence)])
-                if at >= 0:
-                    place, where = ((a - evidence[0] + at, b - evidence[0] + at) for a, b in (span, evidence))
-                    yield Example("written thin", answerable=True, answer=place, evidence=(where,), **thin)
-                elif find(answer, passage) is None:
-                    yield Example("written thin", answerable=False, **thin)
-        for question, sentences in block.several:
-            yield Example("written", query=question, answerable=True, evidence=sentences, **shown)
-        for question in block.absent:
-            weight = fair[opening(question)]
-            yield Example("written", query=question, answerable=False, weight=weight, **shown)
-            thin = {**base, "context": rng.choice(thinned), "weight": weight / 2}
-            yield Example("written thin", query=question, answerable=False, **thin)
-            for other in near[question]:  # another book may answer it: the teacher alone judges
-                told = {**base, "context": other.passage, "query": question}
-                weight = 0.5 if other.book == block.book else 0.0
-                yield Example("written near", answerable=False, weight=weight, **told)
-        for question in [*block.asked(), *block.absent]:  # again the teacher judges
-            for changed in {edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn")} - {None}:
-                yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
-        yield from _claims(block, base, near, rng)
+    global _desk
+    _desk = _Desk.of(written)  # the processes are forked from this one, and find it there
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as processes:
+        for made in processes.map(_block_examples, range(len(written)), chunksize=250):
+            yield from made
     yield from _requests(written, rng)
+
+
+def _block_examples(number: int) -> list[Example]:
+    block, near = _desk.written[number], _desk.near(number)
+    rng = random.Random(block.name)
+    return [*_questions(block, near, _desk.fair, rng), *_claims(block, near, rng)]
+
+
+def _questions(
+    block: Block, near: dict[str, list[Block]], fair: dict[str, float], rng: random.Random
+) -> Iterator[Example]:
+    base = block.base
+    shown = {**base, "context": block.passage}
+    thinned = [_thinned(block.passage, rng) for _ in range(THINNED)]
+    for question, answer in block.answered:
+        span = find(answer, block.passage)
+        if span is None:
+            continue
+        answer = block.passage[slice(*span)]
+        evidence = sentence_around(block.passage, span)
+        yield Example("written", query=question, answerable=True, answer=span, evidence=(evidence,), **shown)
+        for other in near[question]:
+            if find(answer, other.passage) is None:
+                told = {**base, "context": other.passage, "query": question}
+                yield Example("written near", answerable=False, weight=0.5, **told)
+        for passage in thinned:
+            thin = {**base, "context": passage, "query": question, "weight": 0.5}
+            at = passage.find(block.passage[slice(*evidence)])
+            if at >= 0:
+                place, where = ((a - evidence[0] + at, b - evidence[0] + at) for a, b in (span, evidence))
+                yield Example("written thin", answerable=True, answer=place, evidence=(where,), **thin)
+            elif find(answer, passage) is None:
+                yield Example("written thin", answerable=False, **thin)
+    for question, sentences in block.several:
+        yield Example("written", query=question, answerable=True, evidence=sentences, **shown)
+    for question in block.absent:
+        weight = fair[opening(question)]
+        yield Example("written", query=question, answerable=False, weight=weight, **shown)
+        thin = {**base, "context": rng.choice(thinned), "weight": weight / 2}
+        yield Example("written thin", query=question, answerable=False, **thin)
+        for other in near[question]:  # another book may answer it: the teacher alone judges
+            told = {**base, "context": other.passage, "query": question}
+            weight = 0.5 if other.book == block.book else 0.0
+            yield Example("written near", answerable=False, weight=weight, **told)
+    for question in [*block.asked(), *block.absent]:  # again the teacher judges
+        for changed in filter(None, dict.fromkeys(edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn"))):
+            yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
 
 
 def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
@@ -175,7 +223,8 @@ def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
             yield {"query": query, "passage": block.passage, "made_of": block.made_of or [block.name]}
 
 
-def _claims(block: Block, base: dict, near: dict[str, list[Block]], rng: random.Random) -> Iterator[Example]:
+def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> Iterator[Example]:
+    base = block.base
     shown = {**base, "context": block.passage}
     for claims, supported in ((block.true, True), (block.false, False)):
         for claim in claims:
@@ -228,18 +277,3 @@ def find(answer: str, passage: str) -> Span | None:
 def _place(written: str) -> Span:
     first, last = map(int, written.split(":"))
     return first, last
-
-
-def _near(written: list[Block]) -> dict[str, list[Block]]:
-    """For each question and claim the other blocks whose passages share most words with it."""
-    tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
-    passages = [block.passage for block in written]
-    matrix = tfidf.fit_transform(passages)
-    found: dict[str, list[Block]] = {}
-    for number, block in enumerate(written):
-        asked = [*block.asked(), *block.absent, *block.true, *block.false]
-        if asked:
-            for question, line in zip(asked, (tfidf.transform(asked) @ matrix.T).toarray(), strict=True):
-                line[number] = -1
-                found[question] = [written[i] for i in np.argsort(-line)[:NEAR] if line[i] > 0]
-    return found

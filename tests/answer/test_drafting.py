@@ -197,23 +197,27 @@ class TestSeveralParts:
     def test_a_later_part_is_read_with_what_the_first_found(self) -> None:
         reader = WordReader()
         brief = Brief(
-            "Who served at the bench, and where was he born?", (Offered("S1", "b", "Innick served at the bench."),)
+            "Who served at the bench, and where was he born?",
+            (Offered("S1", "b", "Old Innick of Stennet served at the bench."),),
         )
         compose(brief, reader, split)
-        assert reader.questions == ["Who served at the bench", "where was he born (Innick served at the bench.)?"]
+        assert reader.questions == [
+            "Who served at the bench",
+            "where was he born (Old Innick of Stennet served at the bench.)?",
+        ]
 
     def test_it_is_no_person_and_he_is_no_thing(self) -> None:
         reader = WordReader()
         text = "The clock was called Pilgrim. Innick was its maker."
         question = "What was the clock called, who was its maker, and when was it sold?"
         compose(Brief(question, (Offered("S1", "b", text),)), reader, split)
-        assert reader.questions[-1] == "when was it sold (The clock was called Pilgrim.)?"
+        assert reader.questions[-1] == "when was the clock sold?"
 
     def test_what_is_missing_can_be_searched_for_by_itself(self) -> None:
         composed = answered("How does a clock limp, and which famous painter at Tollen ever drew it?", CRUTCH)
         (missing,) = composed.missing
         assert missing.part == "which famous painter at Tollen ever drew it?"
-        assert missing.query == "which famous painter at Tollen ever drew it (clock limp)?"
+        assert missing.query == "which famous painter at Tollen ever drew a clock?"
 
     @pytest.mark.parametrize(
         ("question", "expected"),

@@ -115,15 +115,15 @@ class _Composer:
         person = thing = ""  # what "she" and "it" of a later part stand for
         for part in asked:
             subject = person if part.means_person and person else thing or person
-            query = f"{part.asked.rstrip(' ?')} ({subject})?" if part.leans and subject else part.asked
+            query = part.about(subject) if part.leans and subject else part.asked
             pick = self._pick(query)
             if pick.chance >= presence:
                 quotes += [quote for quote in pick.quotes if quote not in quotes]
             else:
                 missing.append(Missing(part.text, query))
-            if part.wants_name and pick.chance >= presence:
+            if part.wants_name and pick.chance >= presence and not defined_subject(part.asked):
                 person, thing = (pick.span, thing) if part.asks_for_person else (person, pick.span)
-            thing = thing or part.subject
+            person, thing = person or part.person, thing or part.thing or part.subject
         return self._written(quotes[:MOST_SENTENCES], missing)
 
     def _pick(self, query: str) -> _Pick:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chapterverse.answer.wording import FUNCTION_WORDS, PRONOUNS, stem
+from chapterverse.answer.facts import names
+from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
@@ -43,8 +44,14 @@ _LIST = re.compile(
 _STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
 _POINTING = _STANDS_FOR - {"here", "there", "one", "ones"}
 _PERSONAL = frozenset("he him his she her hers".split())
+_STANDS = re.compile(r"\b(?:(he|him|she|it|they|them)|(his|her|its|their))\b(?!['’])", re.IGNORECASE)
+_ARTICLES = frozenset("the a an".split())
+_DOES = frozenset("did does do".split())
+_PARTICLES = frozenset("down away back apart together".split())
 _SHORTEST_PART = 4
 """Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood."""
+_LONGEST_NAME = 6
+"""Words. A longer one cannot stand where a pronoun did."""
 _LONGEST_SUBJECT = 4
 """Words. A longer one is a question about something, not a request for its definition."""
 
@@ -78,6 +85,24 @@ class Part:
         return " ".join(word for word in _WORD.findall(self.asked) if word.lower() not in FUNCTION_WORDS)
 
     @property
+    def person(self) -> str:
+        """Whom a later part can mean by "she": a name, or else the first that is spoken of."""
+        named = [name.text for name in names(self.asked) if not name.opens]
+        return next(iter([*named, *_phrases(self.asked)]), "")
+
+    @property
+    def thing(self) -> str:
+        """What a later part can mean by "it": what is spoken of last."""
+        named = [name.text for name in names(self.asked) if not name.opens]
+        return next(iter([*reversed(_phrases(self.asked)), *reversed(named)]), "")
+
+    def about(self, subject: str) -> str:
+        """The part with what it speaks of in place of its pronoun."""
+        if len(subject.split()) <= _LONGEST_NAME and _STANDS.search(self.asked):
+            return _STANDS.sub(lambda m: subject if m[1] else f"{subject}'s", self.asked, count=1)
+        return f"{self.asked.rstrip(' ?')} ({subject})?"
+
+    @property
     def wants_name(self) -> bool:
         """Whether its answer is something that a later part may go on about."""
         opening = _OPENS.match(self.asked)
@@ -93,7 +118,7 @@ def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
     joint = _SERIAL if len(_SERIAL.findall(question)) > 1 and re.search(r"[,;]\s*and\s", question) else _JOINT
     pieces = [piece.strip() for piece in joint.split(question.strip())]
-    if len(pieces) < 2 or not all(len(piece.split()) >= _SHORTEST_PART and content(piece) for piece in pieces):
+    if len(pieces) < 2 or not all(map(_stands_alone, pieces, range(len(pieces)))):
         return [Part(question.strip(), question.strip())]
     found: list[Part] = []
     for piece in pieces:
@@ -101,11 +126,45 @@ def parts(question: str) -> list[Part]:
     return found
 
 
+def _stands_alone(piece: str, number: int) -> bool:
+    """Whether a piece is a question; `who dug it` is one too, behind another that says what "it" is."""
+    shortest = _SHORTEST_PART - (number > 0 and _STANDS.search(piece) is not None)
+    return len(piece.split()) >= shortest and bool(content(piece))
+
+
 def queries(question: str) -> list[str]:
     """What to search for: each part of the question, with what the first is about where it leans on that."""
     first, *others = parts(question)
-    leaning = [f"{part.asked.rstrip(' ?')} ({first.subject})?" if part.leans else part.asked for part in others]
-    return [first.asked, *leaning]
+    return [first.asked, *(part.about(_meant(part, first)) if part.leans else part.asked for part in others)]
+
+
+def _meant(part: Part, first: Part) -> str:
+    """What a part that leans on the first speaks of."""
+    return (first.person if part.means_person else first.thing) or first.subject
+
+
+def _phrases(text: str) -> list[str]:
+    """What a question speaks of: an article and the words behind it, without the verb that ends them."""
+    words = _WORD.findall(text)
+    found: list[str] = []
+    for at, word in enumerate(words):
+        if word.lower() in _ARTICLES:
+            end = at + 1
+            while end < len(words) and words[end].lower() not in FUNCTION_WORDS:
+                end += 1
+            before, after = (words[n].lower() if 0 <= n < len(words) else "" for n in (at - 1, end))
+            phrase = words[at:end]
+            if before in _DOES and after not in AUXILIARIES and len(phrase) > 2:
+                phrase = phrase[:-1]
+            while before in _DOES | BE and len(phrase) > 2 and _may_be_verb(phrase[-1].lower()):
+                phrase = phrase[:-1]
+            if len(phrase) > 1:
+                found.append(" ".join(phrase))
+    return found
+
+
+def _may_be_verb(word: str) -> bool:
+    return word in VERB_FORMS or word in _PARTICLES or word.endswith("ed")
 
 
 def _completed(piece: str, before: str) -> str:

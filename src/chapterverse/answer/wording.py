@@ -59,6 +59,7 @@ def _bases(table: str) -> dict[str, str]:
     return {form: group[0] for group in groups for form in group}
 
 
+VERB_FORMS = frozenset(_bases(_IRREGULAR))
 PAST_FORMS = frozenset(form for form, base in _bases(_IRREGULAR).items() if form != base)
 _BASE = _bases(_IRREGULAR) | _bases(_PLURALS)
 

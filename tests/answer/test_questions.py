@@ -1,0 +1,37 @@
+"""The parts of a question, and what a pronoun in a later one stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from chapterverse.answer.questions import queries
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("When was the great bell cast, and how much does it weigh?", "how much does the great bell weigh?"),
+        ("Who built the Kell bridge and how tall is it?", "how tall is the Kell bridge?"),
+        ("How many locks does the canal have and who dug it?", "who dug the canal?"),
+        ("When did the mill burn down, and who owned it?", "who owned the mill?"),
+        ("What is a foliot and how does it work?", "how does a foliot work?"),
+        ("What is the height of the tower and who built it?", "who built the tower?"),
+        ("Where does the old ferry leave from and what is its fare?", "what is the old ferry's fare?"),
+        ("Who founded Harrow Vale and what is its population?", "what is Harrow Vale's population?"),
+        ("Why did Lucy leave the island, and where did she go?", "where did Lucy go?"),
+        ("Who was the master of the guild and when did he die?", "when did the master die?"),
+        ("How are tickets sold, and when must they be shown?", "when must tickets sold be shown?"),
+        ("When was the reader published, and how is that installed?", "how is that installed (the reader)?"),
+        ("Who cast the bell, and who paid the mason?", "who paid the mason?"),
+    ],
+)
+def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: str) -> None:
+    assert queries(question)[1] == asked
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which metals, and in what proportions?", "Who dug the canal?", "What did she and the master of the guild build?"],
+)
+def test_what_does_not_stand_alone_is_not_cut(question: str) -> None:
+    assert queries(question) == [question]
