@@ -61,7 +61,6 @@ class Look:
     label: bool
     answer: float
     support: float
-    strict: float
     early: float
 
 
@@ -104,7 +103,7 @@ def looks(runtime: Runtime, rows: list[Row], label: str, logit: str) -> Iterator
         pairs = iter(zip(glances, runtime.finish(glances), strict=True))
         for row, one in zip(part, windows, strict=True):
             found = [
-                Look(row[label], logits.answer, logits.support, logits.strict, glance.answer)
+                Look(row[label], logits.answer, logits.support, glance.answer)
                 for glance, logits in islice(pairs, len(one))
             ]
             if found:
@@ -149,7 +148,11 @@ def fit(x: Floats, y: Floats) -> Floats:
 def curve(seen: list[Look], name: str) -> list[float]:
     """The slope and the bias of a curve over the named logit."""
     x = np.array([getattr(look, name) for look in seen])
-    return [round(float(c), 5) for c in fit(x, np.array([float(look.label) for look in seen]))]
+    return rounded(fit(x, np.array([float(look.label) for look in seen])))
+
+
+def rounded(slope_and_bias: Floats) -> list[float]:
+    return [round(float(c), 5) for c in slope_and_bias]
 
 
 def main(held: Path, folder: Path) -> None:
@@ -161,7 +164,6 @@ def main(held: Path, folder: Path) -> None:
     )
     asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable", "answer"))
     claimed = list(looks(runtime, choose(public, "supported", CLEAN), "supported", "support"))
-    strictly = list(looks(runtime, choose(written, "supported", set()), "supported", "strict"))
     strange = list(looks(runtime, off_topic(rows), "answerable", "answer"))
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["calibration"] = {
@@ -170,13 +172,18 @@ def main(held: Path, folder: Path) -> None:
         "early_answer": curve(asked, "early"),
         "early_relevance": curve(strange, "early"),
         "support": curve(claimed, "support"),
-        "strict": curve(strictly, "strict"),
+        "strict": [1.0, 0.0],
         "answer_from": 0.5,
         "cite": 0.5,
-        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed), "written": len(strictly)},
+        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    manifest["calibration"]["cite"] = citing_threshold(Reader(folder), rows)
+    reader = Reader(folder)  # by the curves just written; the rest is fitted on what it makes of them
+    claims = choose(written, "supported", set())
+    strict = np.array([reader.strictness(row["query"], [shown(row)])[0] for row in claims])
+    manifest["calibration"]["strict"] = rounded(fit(strict, np.array([float(row["supported"]) for row in claims])))
+    manifest["calibration"]["rows"]["written"] = len(claims)
+    manifest["calibration"]["cite"] = citing_threshold(reader, rows)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))
 

@@ -4,8 +4,9 @@
 
 BOOKS_FOLDER holds a file or folder for each book of book_questions.jsonl, under its name. The questions were written
 by hand: some are answered by the book, some only seem to be, some are about something else. HELD_JSONL is the file of
-prepare.py: its written questions are harder, each made to look answered by the passage that it is put to. The lowest
-threshold is taken at which no more than ABSENT of a book's questions that only seem to be answered are, none of the
+prepare.py: its written questions are harder, each made to look answered by the passage that it is put to. The books of
+our own that are held out are asked too: they are short, and all of their pages speak of the same things. The lowest
+threshold is taken at which no more than ABSENT of all books' questions that only seem to be answered are, none of the
 last, and no more than ALIKE of those that were made to look so. Whether an answer is the right one is not asked here.
 """
 
@@ -16,9 +17,12 @@ import random
 import sys
 import tempfile
 from collections import defaultdict
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
+from examples import held_out
+from written import FOLDER, HELD, Block, blocks
 
 from chapterverse.answer.validate import Excerpt, validate_retrieval
 from chapterverse.ingest.sentences import split
@@ -30,6 +34,8 @@ from chapterverse.settings import Settings
 QUESTIONS = Path(__file__).with_name("book_questions.jsonl")
 ABSENT = 0.03
 ALIKE = 0.05
+OWN = 250
+"""Questions about held-out books of our own, of those that a page answers and of those that none does."""
 ROWS = 1000
 """Held-out questions asked of their passage, of those that it answers and of those that it only seems to."""
 STEPS = [round(0.01 * step, 2) for step in range(30, 96)]
@@ -42,6 +48,14 @@ def chances(books: Path, model: Path) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as home, Library(Settings(home=Path(home))) as library:
         for book in sorted({row["book"] for row in rows}):
             library.add(next(books.glob(f"{book}*")), index=book)
+        pages = [page for page in blocks((FOLDER / "books.txt").read_text().splitlines()) if held_out(page.book, HELD)]
+        for book in sorted({page.book for page in pages}):
+            path = Path(home, f"{book}.txt")
+            path.write_text("\n\n".join(page.passage for page in pages if page.book == book))
+            library.add(path, index=book)
+        for kind, asked in (("own, answerable", Block.asked), ("own, absent", attrgetter("absent"))):
+            own = [{"book": page.book, "kind": kind, "question": one} for page in pages for one in asked(page)]
+            rows += random.Random(9).sample(own, OWN)
         for row in rows:
             result = library.search(row["question"], index=row["book"])
             passages = [Excerpt(f"S{n}", one.entry.chunk.text) for n, one in enumerate(result.found)]
@@ -68,10 +82,11 @@ def main(books: Path, held: Path, model: Path) -> None:
     for step in STEPS:
         print(step, {kind: f"{(values >= step).sum()} of {len(values)}" for kind, values in found.items()})
     manifest = json.loads((model / MANIFEST).read_text())
+    absent = np.concatenate([found["absent"], found["own, absent"]])
     manifest["calibration"]["answer_from"] = next(
         step
         for step in STEPS
-        if (found["absent"] >= step).mean() <= ABSENT
+        if (absent >= step).mean() <= ABSENT
         and (found["held, alike"] >= step).mean() <= ALIKE
         and not (found["out_of_scope"] >= step).any()
     )

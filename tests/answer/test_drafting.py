@@ -166,7 +166,7 @@ class TestTablesAndLists:
         ]
 
     def test_a_head_that_one_passage_cut_off_is_taken_from_another(self) -> None:
-        composed = answered("Which tower had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)
+        composed = answered("Which of them had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)
         assert [(one.text, one.citations) for one in composed.sentences] == [
             ("Tower | Weight (pounds) | Drop (feet)", ("S2",)),
             ("Stennet | 310 | 48", ("S2",)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from chapterverse.answer.odds import weighed
 from chapterverse.answer.pipeline import OncePerQuestion
 from chapterverse.answer.validate import Excerpt, Validation, ValidationSettings, validate_retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
@@ -148,7 +149,8 @@ def test_what_is_likely_to_answer_is_read_again_and_whole(
     passages = [Excerpt(f"c{n}", f"The {n}.") for n in range(len(chances))]
     verdict = validate_retrieval("q", passages, reader=reader, sentences=split)
     assert reader.whole == read
-    assert tuple(one.answerable for one in verdict.readings) == found
+    beside = weighed("q", [passage.text for passage in passages], [Reading(0.9, chance) for chance in found])
+    assert [one.answerable for one in verdict.readings] == [one.answerable for one in beside]
 
 
 def test_one_question_reads_each_passage_once_at_a_glance_and_once_whole() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from chapterverse.answer.facts import names, negations, without_negative_prefix
 from chapterverse.answer.layout import lay_out
+from chapterverse.answer.odds import weighed
 from chapterverse.answer.questions import asks_for_list
 from chapterverse.answer.validate import Passage, Sentences
 from chapterverse.answer.values import Moment, Quantity, Value, agree, values
@@ -81,7 +82,9 @@ def find_conflicts(
     settings: ConflictSettings = DEFAULTS,
 ) -> list[Conflict]:
     """The contradictions among what passages answer; `readings` saves reading again what validation has read."""
-    readings = readings if readings is not None else reader.read(question, [passage.text for passage in passages])
+    if readings is None:
+        texts = [passage.text for passage in passages]
+        readings = weighed(question, texts, reader.read(question, texts))
     claims = _claims(question, passages, readings, reader, sentences, settings)
     found = []
     for first, second in list(combinations(claims, 2))[: settings.pairs]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from chapterverse.answer import centrality, facts
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.layout import Layout, lay_out
+from chapterverse.answer.odds import weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
@@ -33,8 +34,6 @@ Sentences = Callable[[str], Sequence[tuple[int, int]]]
 MOST_SENTENCES = 5
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
-_ORDER = 0.2
-"""How much a passage's place among the others weighs in the choice of the best, in log-odds: they come best first."""
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
 
@@ -128,7 +127,8 @@ class _Composer:
 
     def _pick(self, query: str) -> _Pick:
         """The best answer, from the place that most probably holds it and speaks of what is asked about."""
-        readings = self._reader.read(query, [sheet.text for sheet in self._sheets])
+        texts = [sheet.text for sheet in self._sheets]
+        readings = weighed(query, texts, self._reader.read(query, texts))
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         best = self._row(query) or places[0]
         chance = 1.0 if best.certain else readings[best.sheet].answerable
@@ -144,19 +144,18 @@ class _Composer:
     def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
         """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
 
-        The bonus is for a passage, and for a paragraph, that speaks of what the question names: at most 1 each, so
-        that it decides between good places, and never for one that the reader thinks ten times less likely.
+        The bonus is for a paragraph that speaks of what the question names: at most 1, so that it decides between
+        good places, and never for one that the reader thinks much less likely.
         """
         wanted = _names(query)
-        for n, (sheet, reading, passage) in enumerate(zip(self._sheets, readings, self._passages, strict=True)):
+        for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
             spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
-            about = _coverage(wanted, f"{passage.label}\n{passage.text}")
             for span in spans:
                 strength = span.score / best if best else 1.0
-                speaks = about + _coverage(wanted, sheet.paragraph(span.start))
-                score = _log(_odds(reading.answerable) * strength) + speaks - _ORDER * n
+                speaks = _coverage(wanted, sheet.paragraph(span.start))
+                score = _log(_odds(reading.answerable) * strength) + speaks
                 yield _Place(n, span.start, span.end, score)
 
     def _row(self, query: str) -> _Place | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
+from chapterverse.answer.odds import weighed
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.protocols import Reader
 from chapterverse.types import Reading
@@ -159,15 +160,17 @@ def validate_retrieval(
 
 def _read(query: str, texts: Sequence[str], reader: Reader, closer_look: bool) -> list[Reading]:
     """Every passage at a glance; the likeliest, where an answer is likely at all, once more and whole."""
-    readings = reader.read(query, texts)
+    seen = reader.read(query, texts)
+    readings = weighed(query, texts, seen)
     place = max(range(len(readings)), key=lambda n: readings[n].answerable, default=0)
     if not closer_look or len(texts) < 2 or readings[place].answerable < WORTH_A_LOOK:
         return readings
     [closer] = reader.read(query, [texts[place]], whole=True)
-    return [
+    seen = [
         closer if n == place else replace(one, answerable=min(one.answerable, closer.answerable))
-        for n, one in enumerate(readings)
+        for n, one in enumerate(seen)
     ]
+    return weighed(query, texts, seen)
 
 
 def _check(query: str, chunks: Sequence[Passage]) -> None:

@@ -30,6 +30,10 @@ each with eight passages, four windows chosen so gave 82 of the 83 answers, and 
 all of them gave."""
 READ_ON = 320
 """Passage tokens read to the end for one question, shared by its windows: a window that is alone is read whole."""
+GIST = 4
+"""Sentences of a passage that a claim is read beside once more, by themselves."""
+UNREAD = -30.0
+"""The logit of what has no window to read."""
 SKIMMED = 192
 """Passage tokens of each window read on after skimming, where there is more than one."""
 
@@ -82,12 +86,37 @@ class Reader:
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         """One judgement for each passage, in their order."""
+        _, calibration = self.loaded()
+        seen = self._claimed(claim, passages)
+        strict = self.strictness(claim, passages, seen)
+        return [
+            self._support(passage, read, calibration.strict(logit))
+            for passage, read, logit in zip(passages, seen, strict, strict=True)
+        ]
+
+    def strictness(
+        self, claim: str, passages: Sequence[str], seen: Sequence[Sequence[Logits]] | None = None
+    ) -> list[float]:
+        """The strict logit of a claim beside each passage: the mean of two looks, at all and at what bears on it.
+
+        Of 300 true claims about pages that no training had seen 74 % lie above 95 % of the false ones so, by one look
+        66 %. `seen` is what the first look saw, where it is known.
+        """
+        seen = self._claimed(claim, passages) if seen is None else seen
+        whole = [max((one.strict for one in read), default=UNREAD) for read in seen]
+        gists = [_gist(passage, read) for passage, read in zip(passages, seen, strict=True)]
+        again = [n for n, gist in enumerate(gists) if gist]
+        for n, read in zip(again, self._claimed(claim, [gists[n] for n in again]), strict=True):
+            whole[n] = (whole[n] + max(one.strict for one in read)) / 2
+        return whole
+
+    def _claimed(self, claim: str, passages: Sequence[str]) -> list[list[Logits]]:
+        """What is seen in the windows of each passage that look most as if they bore the claim out."""
         runtime, _ = self.loaded()
         glances = self._glances(claim, passages)
         promising = [sorted(seen, key=lambda glance: -glance.support)[:WINDOWS] for seen in glances]
         finished = iter(runtime.finish([glance for seen in promising for glance in seen]))
-        logits = [[next(finished) for _ in seen] for seen in promising]
-        return [self._support(passage, read) for passage, read in zip(passages, logits, strict=True)]
+        return [[next(finished) for _ in seen] for seen in promising]
 
     def _glances(self, query: str, passages: Sequence[str], keep: int = LENGTH) -> list[list[Glance]]:
         runtime, _ = self.loaded()
@@ -115,13 +144,12 @@ class Reader:
         cited = evidence[:1] + tuple(s for s in evidence[1:] if s.score >= calibration.cite)
         return Reading(calibration.relevance(answer), calibration.answer(answer), _distinct(spans), evidence, cited)
 
-    def _support(self, passage: str, logits: Sequence[Logits]) -> Support:
+    def _support(self, passage: str, logits: Sequence[Logits], strictly: float) -> Support:
         _, calibration = self.loaded()
         if not logits:
             return Support(0.0, 0, len(passage), 0.0)
         best = max(logits, key=lambda one: one.support)
         sentence = _evidence(passage, [best])[0]
-        strictly = calibration.strict(max(one.strict for one in logits))
         return Support(calibration.support(best.support), sentence.start, sentence.end, strictly)
 
     def loaded(self) -> tuple[Runtime, Calibration]:
@@ -176,6 +204,15 @@ def _distinct(spans: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
         if all(span.end <= other.start or span.start >= other.end for other in kept):
             kept.append(span)
     return tuple(kept[:SPANS])
+
+
+def _gist(passage: str, logits: Sequence[Logits]) -> str:
+    """The sentences of a passage that bear most on a claim, in its order; nothing where that is all of it."""
+    evidence = _evidence(passage, logits)
+    if len(evidence) <= GIST:
+        return ""
+    best = sorted(evidence[:GIST], key=lambda sentence: sentence.start)
+    return " ".join(passage[sentence.start : sentence.end] for sentence in best)
 
 
 def _evidence(passage: str, logits: Sequence[Logits]) -> tuple[AnswerSpan, ...]:
