@@ -5,7 +5,7 @@
 `unseen_books.txt` holds 31 made-up books of eight pages, in the format of `training/written`: to every page questions
 that it answers (A) and that no page of its book does (N), and sentences as an assistant words them, borne out by the
 page (T) or wrong in one thing (F). Each book is an index of its own, asked by the local default; each sentence goes
-through the gate beside its page. Limits of the gate may be chosen by the one half of the books, never by the other.
+through the gate beside its page. Whatever is chosen may be chosen by the one half of the books, never by the other.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def _asked(written: Sequence[Page], reader: AnyReader, limit: int) -> Iterator[R
         *((page, question, answer) for page in written for question, answer in page.answered),
         *((page, question, "") for page in written for question in page.absent),
     ]
-    answered, right, wrong = [], [], []
+    answered: dict[str, list[bool]] = {}
+    right: dict[str, list[bool]] = {}
+    wrong: dict[str, list[bool]] = {}
+    half_of = {book: half for half, books in _halves(written).items() for book in books}
     with tempfile.TemporaryDirectory() as folder, Library(Settings(home=Path(folder)), reader=reader) as library:
         for book in dict.fromkeys(page.book for page in written):
             path = Path(folder, f"{book}.txt")
@@ -91,32 +94,40 @@ def _asked(written: Sequence[Page], reader: AnyReader, limit: int) -> Iterator[R
             library.add(path, index=book)
         for number, (page, question, words) in enumerate(_some(items, limit)):
             said = library.ask(question, index=page.book)
-            spoke = said.status != "refused"
+            spoke, half = said.status != "refused", half_of[page.book]
             if words:
-                answered.append(spoke)
-                right.append(any(words in citation.quote for citation in said.citations))
+                answered.setdefault(half, []).append(spoke)
+                right.setdefault(half, []).append(any(words in citation.quote for citation in said.citations))
             else:
-                wrong.append(spoke)
+                wrong.setdefault(half, []).append(spoke)
             if number % 50 == 49:
                 print(f"{number + 1} questions asked", file=sys.stderr)
-    yield _share("questions that a page answers: answered", answered)
-    yield _share("the same: with the words that answer", right)
-    yield _share("questions that no page answers: answered all the same", wrong)
+    for name, hits in (
+        ("questions that a page answers: answered", answered),
+        ("the same: with the words that answer", right),
+        ("questions that no page answers: answered all the same", wrong),
+    ):
+        yield _share(name, [hit for half in hits.values() for hit in half])
+        for half in sorted(hits):
+            yield _share(f"… {half}", hits[half])
 
 
 def _claimed(written: Sequence[Page], reader: AnyReader, limit: int) -> Iterator[Row]:
-    books = list(dict.fromkeys(page.book for page in written))
-    halves = {"to choose by": set(books[::2]), "measured only": set(books[1::2])}
     items = [(page, claim, truth) for page in written for truth in (True, False) for claim in _claims(page, truth)]
     passed = [
         (page.book, truth, validate_response(claim, [page.text], reader, split).is_valid)
         for page, claim, truth in _some(items, limit)
     ]
-    for half, chosen in halves.items():
+    for half, chosen in _halves(written).items():
         for truth, name in ((True, "sentences borne out"), (False, "sentences wrong in one thing")):
             yield _share(
                 f"{name}, {half}: passed", [ok for book, true, ok in passed if book in chosen and true is truth]
             )
+
+
+def _halves(written: Sequence[Page]) -> dict[str, set[str]]:
+    books = list(dict.fromkeys(page.book for page in written))
+    return {"to choose by": set(books[::2]), "measured only": set(books[1::2])}
 
 
 def _claims(page: Page, truth: bool) -> list[str]:

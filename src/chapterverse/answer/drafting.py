@@ -14,7 +14,7 @@ from typing import NamedTuple
 from chapterverse.answer import centrality, facts
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.layout import Layout, lay_out
-from chapterverse.answer.odds import weighed
+from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
@@ -155,7 +155,7 @@ class _Composer:
             for span in spans:
                 strength = span.score / best if best else 1.0
                 speaks = _coverage(wanted, sheet.paragraph(span.start))
-                score = _log(_odds(reading.answerable) * strength) + speaks
+                score = _log(odds(reading.answerable) * strength) + speaks
                 yield _Place(n, span.start, span.end, score)
 
     def _row(self, query: str) -> _Place | None:
@@ -251,10 +251,6 @@ class _Composer:
     def _sentence(self, quote: _Quote) -> DraftSentence:
         text = self._sheets[quote.sheet].text[quote.start : quote.end]
         return DraftSentence(text, (self._passages[quote.sheet].id,), text, "quote")
-
-
-def _odds(chance: float) -> float:
-    return chance / (1 - min(chance, 0.9999))
 
 
 def _log(value: float) -> float:

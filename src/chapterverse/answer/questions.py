@@ -87,14 +87,12 @@ class Part:
     @property
     def person(self) -> str:
         """Whom a later part can mean by "she": a name, or else the first that is spoken of."""
-        named = [name.text for name in names(self.asked) if not name.opens]
-        return next(iter([*named, *_phrases(self.asked)]), "")
+        return next(iter([*_named(self.asked), *_phrases(self.asked)]), "")
 
     @property
     def thing(self) -> str:
         """What a later part can mean by "it": what is spoken of last."""
-        named = [name.text for name in names(self.asked) if not name.opens]
-        return next(iter([*reversed(_phrases(self.asked)), *reversed(named)]), "")
+        return next(iter([*reversed(_phrases(self.asked)), *reversed(_named(self.asked))]), "")
 
     def about(self, subject: str) -> str:
         """The part with what it speaks of in place of its pronoun."""
@@ -141,6 +139,10 @@ def queries(question: str) -> list[str]:
 def _meant(part: Part, first: Part) -> str:
     """What a part that leans on the first speaks of."""
     return (first.person if part.means_person else first.thing) or first.subject
+
+
+def _named(text: str) -> list[str]:
+    return [name.text for name in names(text) if not name.opens]
 
 
 def _phrases(text: str) -> list[str]:
