@@ -43,6 +43,8 @@ HELD = 10
 NEAR = 3
 NEAR_CLAIMS = 1
 """Other passages that a question or a claim is put to, those that share most words with it."""
+SIBLINGS = 2
+"""Other pages of its book that a question is put to, whatever their words."""
 THINNED = 2
 """Copies of a passage with some of its sentences left out."""
 STRANGERS = 8
@@ -141,12 +143,20 @@ class _Desk:
     tfidf: TfidfVectorizer
     passages: csr_matrix
     fair: dict[str, float]
+    books: dict[str, list[Block]]
 
     @classmethod
     def of(cls, written: list[Block]) -> _Desk:
         tfidf = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
         passages = tfidf.fit_transform([block.passage for block in written]).T.tocsr()
-        return cls(written, tfidf, passages, _fair(written))
+        books: dict[str, list[Block]] = {}
+        for block in written:
+            books.setdefault(block.book, []).append(block)
+        return cls(written, tfidf, passages, _fair(written), books)
+
+    def siblings(self, block: Block) -> list[Block]:
+        """The other pages of its book."""
+        return [other for other in self.books[block.book] if other is not block]
 
     def near(self, number: int) -> dict[str, list[Block]]:
         """For each question and claim of a block the other blocks whose passages share most words with it."""
@@ -172,7 +182,8 @@ def written_examples(written: list[Block], rng: random.Random) -> Iterator[Examp
 def _block_examples(number: int) -> list[Example]:
     block, near = _desk.written[number], _desk.near(number)
     rng = random.Random(block.name)
-    return [*_questions(block, near, _desk.fair, rng), *_claims(block, near, rng)]
+    questions = _questions(block, near, _desk.fair, rng)
+    return [*questions, *_beside(block, near, _desk.siblings(block), rng), *_claims(block, near, rng)]
 
 
 def _questions(
@@ -214,6 +225,21 @@ def _questions(
     for question in [*block.asked(), *block.absent]:  # again the teacher judges
         for changed in filter(None, dict.fromkeys(edit(question, block.passage, rng, kinds) for kinds in ("ea", "wn"))):
             yield Example("written edited", query=changed, answerable=False, weight=0.0, **shown)
+
+
+def _beside(block: Block, near: dict[str, list[Block]], siblings: list[Block], rng: random.Random) -> Iterator[Example]:
+    """Its questions beside other pages of the book, as one asked as a whole offers them."""
+    answers = {
+        question: block.passage[slice(*span)]
+        for question, answer in block.answered
+        if (span := find(answer, block.passage))
+    }
+    for question, answer in [*answers.items(), *((question, "") for question in block.absent)]:
+        others = [page for page in siblings if page not in near[question]]
+        for page in rng.sample(others, min(SIBLINGS, len(others))):
+            if find(answer, page.passage) is None:
+                told = {**block.base, "context": page.passage, "query": question}
+                yield Example("written sibling", answerable=False, weight=0.5, **told)
 
 
 def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
