@@ -215,21 +215,21 @@ class _Ask:
         return Passage(key, text, start, best.entry, best.vector, best.lexical, best.final)
 
     async def _validate(self) -> list[Validation]:
-        """A verdict on every part of the question: one that is absent must not hide another that is there."""
-        asked = queries(self.question)
-        settings = replace(self.mind.validation, closer_look=len(asked) == 1)  # each would cost as much again
-        return [await self._judged(query, self.passages, settings) for query in asked]
+        """A verdict on every part of the question: one that is absent must not hide another that is there.
 
-    async def _judged(
-        self, question: str, passages: Sequence[Passage], settings: ValidationSettings | None = None
-    ) -> Validation:
+        One that leans on another gets no closer look: it is read anew for the draft, with what the other found.
+        """
+        asked = zip(queries(self.question), parts(self.question), strict=True)
+        return [await self._judged(query, self.passages, closer_look=not part.leans) for query, part in asked]
+
+    async def _judged(self, question: str, passages: Sequence[Passage], *, closer_look: bool = True) -> Validation:
         judge = partial(
             validate_retrieval,
             question,
             passages,
             reader=self.mind.reader,
             sentences=self.mind.sentences,
-            settings=settings or self.mind.validation,
+            settings=replace(self.mind.validation, closer_look=closer_look),
         )
         return await self._run(judge)
 
