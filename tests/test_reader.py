@@ -19,7 +19,7 @@ from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, UNREAD, Runtim
 GOLDEN = json.loads((Path(__file__).parent / "reader_golden.json").read_text())
 TOLERANCE = 0.75
 """Logits may differ by so much between processors: int8 kernels round differently. Between an x86-64 and an aarch64
-processor the answer logits of 160 public questions differed by 0.05 in the mean and by 0.64 at most."""
+processor the answer logits of 160 public questions differed by 0.07 in the mean and by 0.61 at most."""
 
 MILL = (
     "The mill at Aldery was built in 1741 by the brothers Hobb. It ground barley for two villages until the flood of "
