@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+
+import pytest
 
 from chapterverse.answer.pipeline import Mind, ask
 from chapterverse.answer.retrieve import Found
@@ -12,7 +15,8 @@ from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, ValidationSettings
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
-from chapterverse.types import Answer, Entry, Reason
+from chapterverse.protocols import Reader
+from chapterverse.types import Answer, Entry, Reading, Reason
 from tests.answer.stand_ins import WordReader, passages
 
 BELL = "The great bell was cast in 1702."
@@ -42,12 +46,17 @@ STRICT = ValidationSettings(answer_threshold=0.8)
 
 
 def put(
-    question: str, *, distant: bool = False, selection: str | None = None, validation: ValidationSettings = DEFAULTS
+    question: str,
+    *,
+    distant: bool = False,
+    selection: str | None = None,
+    validation: ValidationSettings = DEFAULTS,
+    reader: Reader | None = None,
 ) -> tuple[Answer, SearchedBook]:
     entries = [one.entry for one in passages(*OTHERS, BELL, MILL) if one.entry]
     book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant)
     with ThreadPoolExecutor(1) as executor:
-        mind = Mind(WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
+        mind = Mind(reader or WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
         return asyncio.run(ask(question, mind, book, selection)), book
 
 
@@ -62,6 +71,39 @@ def test_every_part_of_a_question_is_searched_for() -> None:
 def test_a_part_that_leans_on_the_first_is_searched_for_with_it() -> None:
     _, book = put("When was the great bell cast, and how much does it weigh?")
     assert book.queries[:2] == ["When was the great bell cast", "how much does the great bell weigh?"]
+
+
+class WatchedReader(WordReader):
+    """Keeps which questions had a passage read whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closely: list[str] = []
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        if whole:
+            self.closely.append(question)
+        return super().read(question, passages, whole=whole)
+
+
+@pytest.mark.parametrize(
+    ("question", "closely"),
+    [
+        (
+            "When was the great bell cast, and when did the mill at Quillbridge burn down?",
+            ["When was the great bell cast", "when did the mill at Quillbridge burn down?"],
+        ),
+        ("When was the great bell cast, and when was it cast?", ["When was the great bell cast"]),
+    ],
+    ids=["each that stands by itself", "not one that leans on another"],
+)
+def test_parts_are_read_as_closely_as_questions(question: str, closely: list[str]) -> None:
+    reader = WatchedReader()
+    put(question, reader=reader)
+    assert reader.closely == closely
+    unwatched = WatchedReader()
+    put(question, reader=unwatched, validation=ValidationSettings(closer_look=False))
+    assert unwatched.closely == []
 
 
 def test_a_part_that_is_nowhere_is_named() -> None:

@@ -223,13 +223,14 @@ class _Ask:
         return [await self._judged(query, self.passages, closer_look=not part.leans) for query, part in asked]
 
     async def _judged(self, question: str, passages: Sequence[Passage], *, closer_look: bool = True) -> Validation:
+        settings = self.mind.validation
         judge = partial(
             validate_retrieval,
             question,
             passages,
             reader=self.mind.reader,
             sentences=self.mind.sentences,
-            settings=replace(self.mind.validation, closer_look=closer_look),
+            settings=settings if closer_look else replace(settings, closer_look=False),
         )
         return await self._run(judge)
 
