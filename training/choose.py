@@ -1,15 +1,18 @@
 """Chooses, at random, the pairs of one training run: a share of each kind.
 
-    python training/choose.py prepared/examples.npz chosen.npz
+    python training/choose.py prepared/examples.npz chosen.npz [EARLIER/examples.npz SHARE]
 
 The student that goes on from an earlier one has seen most pairs often; what is new to it, the pages of books, comes
-whole, and of the rest so much that an epoch stays short.
+whole, and of the rest so much that an epoch stays short. Of pairs that an earlier file has, text for text, only SHARE
+of what would come does.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,25 +20,29 @@ from batches import renumbered
 
 SHARES = {
     "written": 0.65, "written thin": 0.15, "written near": 0.2, "written edited": 0.1, "written claim near": 0.3,
-    "written sibling": 1.0, "written joined": 0.8, "written request": 1.0, "question": 0.65, "answerability": 0.65,
-    "claim": 1.0, "padded": 0.5, "answer": 0.4, "sentence": 0.3, "edited": 0.25, "near": 0.3, "cut": 0.3,
-    "stranger": 0.4, "table": 0.2,
+    "written sibling": 1.0, "written joined": 0.8, "written request": 1.0, "question": 0.65,
+    "answerability": 0.65, "claim": 1.0, "padded": 0.5, "answer": 0.4, "sentence": 0.3, "edited": 0.25, "near": 0.3,
+    "cut": 0.3, "stranger": 0.4, "table": 0.2,
 }  # fmt: skip
 BOOKS = {"written thin": 0.35, "written edited": 0.25, "written near": 0.7, "written claim near": 0.6}
 """The shares of what was written about pages of books, where it is not all."""
 HELD = 0.14
 """The share of the held-out pairs, which only measure."""
+TEXTS = ("query", "context")
 
 
-def main(prepared: Path, chosen: Path) -> None:
+def main(prepared: Path, chosen: Path, earlier: Path | None = None, again: float = 1.0) -> None:
     file = np.load(prepared)
     table, rng = file["table"], np.random.default_rng(5)
     kinds, sources = file["kinds"][table["kind"]], file["sources"][table["source"]]
     share = np.array([SHARES[kind] for kind in kinds])
     share = np.where(sources == "written book", [BOOKS.get(kind, 1.0) for kind in kinds], share)
+    if earlier:
+        known = np.all([_known(name, file, np.load(earlier))[table[name]] for name in TEXTS], axis=0)
+        share *= np.where(known, again, 1.0)
     keep = np.flatnonzero(rng.random(len(table)) < np.where(table["held"] == 1, HELD, share))
     rows, texts = table[keep].copy(), {}
-    for name in ("query", "context"):
+    for name in TEXTS:
         ids, bounds = file[f"{name}_ids"], file[f"{name}_bounds"]
         used, rows[name] = np.unique(rows[name], return_inverse=True)
         texts[f"{name}_ids"] = np.concatenate([ids[bounds[i] : bounds[i + 1]] for i in used])
@@ -46,5 +53,17 @@ def main(prepared: Path, chosen: Path) -> None:
     print(len(rows), Counter(kinds[keep].tolist()), "of books:", int((sources[keep] == "written book").sum()))
 
 
+def _known(name: str, file: np.lib.npyio.NpzFile, earlier: np.lib.npyio.NpzFile) -> np.ndarray:
+    """Which of a file's texts an earlier one has too."""
+    before = set(_texts(name, earlier))
+    return np.array([text in before for text in _texts(name, file)])
+
+
+def _texts(name: str, file: np.lib.npyio.NpzFile) -> Iterator[bytes]:
+    ids, bounds = file[f"{name}_ids"], file[f"{name}_bounds"]
+    return (ids[first:last].tobytes() for first, last in pairwise(bounds))
+
+
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:3]))
+    files, share = [Path(name) for name in sys.argv[1:4]], [float(number) for number in sys.argv[4:5]]
+    main(*files, *share)

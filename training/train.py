@@ -3,7 +3,7 @@
     python training/train.py teacher DATA BASE OUTPUT --epochs 2 --rate 5e-5
     python training/train.py student DATA BASE OUTPUT --teacher TEACHER --epochs 6 --rate 2e-4
 
-DATA is the file of prepare.py, BASE and TEACHER are weights of bases.py or of this script.
+DATA is the file of prepare.py or choose.py, BASE and TEACHER are weights of bases.py or of this script.
 """
 
 from __future__ import annotations
@@ -129,11 +129,9 @@ class Trainer:
         if options.teacher:
             self.lessons, rows = Lessons(data), data.select(held=False, trusted=False)
             claims = data.of_kinds(rows, CLAIMS if options.claims_teacher else set())
-            for path, asked in ((options.teacher, rows[~claims]), (options.claims_teacher, rows[claims])):
-                if path:
-                    self.lessons.ask(
-                        fused(load(options.taught_by, path), options.compile).to(data.device).eval(), asked
-                    )
+            asked = [(path, rows[~claims]) for path in options.teacher]
+            for path, of in [*asked, *((path, rows[claims]) for path in options.claims_teacher)]:
+                self.lessons.ask(fused(load(options.taught_by, path), options.compile).to(data.device).eval(), of)
             print(f"the teacher has spoken in {time.time() - self.began:.0f} s", flush=True)
         parameters = [*self.model.parameters(), *self.match.parameters()]
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=data.device == "cuda")
@@ -195,9 +193,11 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("base", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--teacher", type=Path)
+    parser.add_argument("--teacher", type=Path, nargs="+", default=[], help="of several, the mean is learnt")
     parser.add_argument("--taught-by", choices=("teacher", "student"), default="teacher", help="the teacher's shape")
-    parser.add_argument("--claims-teacher", type=Path, help="another teacher for the claims not written by hand")
+    parser.add_argument(
+        "--claims-teacher", type=Path, nargs="+", default=[], help="other teachers for the claims not written by hand"
+    )
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=128)

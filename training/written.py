@@ -229,17 +229,21 @@ def _questions(
 
 def _beside(block: Block, near: dict[str, list[Block]], siblings: list[Block], rng: random.Random) -> Iterator[Example]:
     """Its questions beside other pages of the book, as one asked as a whole offers them."""
-    answers = {
-        question: block.passage[slice(*span)]
-        for question, answer in block.answered
-        if (span := find(answer, block.passage))
-    }
-    for question, answer in [*answers.items(), *((question, "") for question in block.absent)]:
+    for question, answer in _asked(block):
         others = [page for page in siblings if page not in near[question]]
         for page in rng.sample(others, min(SIBLINGS, len(others))):
             if find(answer, page.passage) is None:
                 told = {**block.base, "context": page.passage, "query": question}
                 yield Example("written sibling", answerable=False, weight=0.5, **told)
+
+
+def _asked(block: Block) -> Iterator[tuple[str, str]]:
+    """Its questions with the words that answer them; those that it does not answer have none."""
+    for question, answer in block.answered:
+        if span := find(answer, block.passage):
+            yield question, block.passage[slice(*span)]
+    for question in block.absent:
+        yield question, ""
 
 
 def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
