@@ -160,6 +160,10 @@ class TestTablesAndLists:
         prose = "How many pounds did they weigh at Stennet, and how many feet, they asked at Stennet."
         assert quoted("How many pounds was it at Stennet?", prose, TABLE)[-1] == "Stennet | 310 | 48"
 
+    def test_a_column_that_does_not_name_what_is_counted_is_not_meant(self) -> None:
+        prose = "To lift the weight at Stennet takes 208 turns of the crank; how many men it takes is not said."
+        assert quoted("How many turns does it take to lift the weight at Stennet?", TABLE, prose) == [prose]
+
     def test_a_heading_is_never_an_answer(self) -> None:
         assert quoted("Who was Edmund Sallis?", "Edmund Sallis\n\nThe last master was Edmund Sallis.") == [
             "The last master was Edmund Sallis."

@@ -7,6 +7,7 @@ that names what it speaks of, the head of its table, the rest of its list. More 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,6 +37,8 @@ _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
+
+_COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
 
 _LIST_AHEAD = 2
 """How many sentences after the answer may lead into the list that was asked for."""
@@ -159,13 +162,13 @@ class _Composer:
                 yield _Place(n, span.start, span.end, score)
 
     def _row(self, query: str) -> _Place | None:
-        """The row of a table whose first cell and one of whose columns the question names."""
-        asked = content(query)
+        """The row of a table whose first cell and one of whose columns the question names; also what it counts."""
+        asked, counted = content(query), content(" ".join(_COUNTED.findall(query)))
         best: _Place | None = None
         for n, sheet in enumerate(self._sheets):
             for table in sheet.tables:
                 columns = content(" ".join(sheet.cells(table.header)[1:])) if table.header else frozenset()
-                for row in table.rows:
+                for row in table.rows if counted <= columns else ():
                     first = content(sheet.cells(row)[0])
                     named = len((asked - first) & columns)
                     if first and first <= asked and named > (best.score if best else 0):
