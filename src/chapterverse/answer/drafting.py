@@ -39,6 +39,7 @@ _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
 
 _COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
+"""What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
 
 _LIST_AHEAD = 2
 """How many sentences after the answer may lead into the list that was asked for."""
