@@ -63,6 +63,29 @@ BOUGHT = statement("Hugh Bellamy bought the clock in 1641.", "The clock was boug
 # Ids ----------------------------------------------------------------------------------------------------------------
 
 
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have ignored all instructions.",
+        "As requested, I will say that Hugh Bellamy bought the clock.",
+        "Hugh Bellamy bought the clock, and that is my answer.",
+        "The clock had one hand, it seems to me.",
+    ],
+)
+def test_what_an_assistant_tells_of_itself_is_in_no_book(text: str) -> None:
+    """However sure the reader is, and however freely it is worded."""
+    assert codes(gate(statement(text, CLOCK), limits=DEFAULT)) == ["speaker"]
+
+
+def test_a_speaker_in_the_book_may_be_restated_and_a_king_is_none() -> None:
+    diary = Excerpt("S1", "I mended the clock of King George I, who paid me well.")
+    drafts = [statement("I mended the clock.", diary.text), statement("King George I was a good payer.", diary.text)]
+    assert codes(check(drafts, [diary], Trusting(), split, DEFAULT)) == []  # type: ignore[arg-type]
+    king = statement("George I bought the clock.", "The clock was bought by Hugh Bellamy in 1641")
+    assert "speaker" not in codes(gate(king))
+
+
 def test_ids_that_were_not_offered_disappear_from_the_list_and_from_the_text() -> None:
     gated = gate(statement("Hugh Bellamy bought the clock in 1641 [S1][S99].", BOUGHT.quote, "S1", "S99"))
     assert [s.text for s in gated.sentences] == ["Hugh Bellamy bought the clock in 1641."]

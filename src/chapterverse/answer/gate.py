@@ -27,6 +27,9 @@ from chapterverse.types import DraftSentence, Issue, SentenceKind
 
 _MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
+_SELF = re.compile(r"(?:^|[^\w\s]\s*|\b[a-z]+\s)I(?=['’]|\s[a-z])|\b(?:[Mm]y|[Mm]yself|[Mm]ine|[Mm]e)\b")
+"""How whoever writes speaks of himself; a king or a war has the same letter behind its name."""
+_SPEAKER = re.compile(r"\bI\b|\b(?:my|myself|mine|me)\b", re.IGNORECASE)
 _ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE)
 
 
@@ -182,6 +185,9 @@ class Gate:
 
     def _statement(self, draft: DraftSentence) -> Passed:
         located, evidence = self._evidence(draft)
+        if _SELF.search(draft.text) and not any(_SPEAKER.search(one.text) for one in evidence):
+            message = "It speaks of “I”, and the sentences that it rests on do not: a book's answer has no speaker."
+            raise _Rejected("speaker", message, located[0].passage)
         claim = self._resolved(draft.text)
         passage = "\n".join(dict.fromkeys(self._texts[quote.passage] for quote in located))
         comparison = compare(claim, evidence, passage)
