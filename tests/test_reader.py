@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from chapterverse.errors import AstRagError
-from chapterverse.reading.calibrate import Calibration, Curve
+from chapterverse.reading.calibrate import Calibration, Citing, Curve
 from chapterverse.reading.reader import WINDOWS, Reader
 from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, UNREAD, Runtime
 
@@ -226,4 +226,24 @@ def test_the_shipped_calibration_rises_with_its_logits() -> None:
     calibration = Calibration.from_json(json.loads((MODELS / "manifest.json").read_text())["calibration"])
     for curve in (calibration.answer, calibration.support, calibration.early_answer):
         assert curve.slope > 0
-    assert 0 < calibration.cite < calibration.answer_from < 1
+    assert 0 < calibration.answer_from < 1
+
+
+def test_as_many_sentences_are_quoted_as_are_likely_to_answer() -> None:
+    cite = Calibration.from_json(json.loads((MODELS / "manifest.json").read_text())["calibration"]).cite
+    assert cite([]) == 0
+    assert cite([0.95, 0.002, 0.001]) == 1
+    assert cite([0.9, 0.85, 0.8, 0.001]) == 3
+    assert cite([0.0, 0.0, 0.0]) >= 1  # nothing is likely: the best is quoted all the same
+    alone, among = (Citing(1.0, 0.0, place, 0.0)([0.6, 0.6, 0.6, 0.6, 0.6]) for place in (0.0, -3.0))
+    assert (alone, among) == (5, 1)
+
+
+def test_what_answers_is_quoted_and_the_sentence_of_the_best_span_in_any_case(reader: Reader) -> None:
+    passage = f"{FILLER}{MILL} {BEES} {FILLER}"
+    [reading] = reader.read("Why did the mill stop, and what became of it?", [passage])
+    best, told = reading.spans[0], [passage[s.start : s.end] for s in reading.cited]
+    assert any(s.start <= best.start and best.end <= s.end for s in reading.cited)
+    assert len(told) == 2
+    assert any("became a school" in sentence for sentence in told)
+    assert any("the flood of 1809" in sentence for sentence in told)

@@ -18,6 +18,8 @@ TURNS = {
     "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
+SEVERAL = 3.0
+"""How much more often than others it shows questions whose answer takes several sentences: they are few."""
 CLAIMS = {"claim", "padded", "answer", "sentence"}
 """The kinds of claims that were not written by hand."""
 STRICT = {"written", "written joined", "written claim near", "table", "answer", "sentence"}
@@ -83,6 +85,7 @@ class Dataset:
         kinds = np.array(self.kinds)[table["kind"]]
         judged = np.stack([np.isin(kinds, sorted(CLAIMS)), np.isin(kinds, sorted(STRICT))], 1)
         self.judged = torch.from_numpy(judged & (table["supported"] >= 0)[:, None]).to(device)
+        self.several = several(file, table)
         self.own, self.written = (
             torch.from_numpy(table["kind"] == self.kinds.index(kind)).to(device) for kind in ("table", "written")
         )
@@ -138,7 +141,7 @@ class Dataset:
             TURNS.get(kind, 1.0) * (1.0 if kind.startswith("written") else claims if kind in CLAIMS else others)
             for kind in self.kinds
         ]
-        turns = np.array(turns)[self.table["kind"][rows]]
+        turns = np.array(turns)[self.table["kind"][rows]] * np.where(self.several[rows], SEVERAL, 1.0)
         order = numbers.permutation(np.repeat(rows, (turns + numbers.random(len(rows))).astype(int)))
         batches = []
         for begin in range(0, len(order), size * 64):
@@ -147,6 +150,11 @@ class Dataset:
             batches += [chunk[i : i + size] for i in range(0, len(chunk), size)]
         rng.shuffle(batches)
         yield from batches
+
+
+def several(file: np.lib.npyio.NpzFile, table: np.ndarray) -> np.ndarray:
+    """Which rows are questions whose answer takes several sentences: no span was marked, for none would do."""
+    return (file["kinds"][table["kind"]] == "written") & (table["answerable"] == 1) & (table["start"] < 0)
 
 
 def renumbered(evidence: np.ndarray, chosen: np.ndarray, count: int) -> np.ndarray:

@@ -16,7 +16,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chapterverse.reading.calibrate import signs
 from chapterverse.reading.reader import WINDOWS, Reader
 from chapterverse.reading.runtime import MANIFEST, Runtime
 
@@ -48,7 +48,6 @@ KINDS = {"squad2": {"question"}}
 ROWS = {"squad2": 500, "written": 500}
 """Rows taken of a source and label, where that is not 200."""
 TOGETHER = 32
-CITING = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -116,31 +115,27 @@ def shown(row: Row) -> str:
     return context[: row["cut"][0]] + context[row["cut"][1] :] if row["cut"] else context
 
 
-def citing_threshold(reader: Reader, rows: list[Row]) -> float:
-    """The evidence from which a sentence is worth citing: best F1 on questions whose answer may take several."""
-    scores, gold = [], []
-    for row in rows:
-        if row["answerable"] and row["answer"] is None and row["evidence"]:
-            evidence = reader.read(row["query"], [row["context"]])[0].evidence
-            scores.append(np.array([s.score for s in evidence]))
-            gold.append(np.array([any(s.start < b and s.end > a for a, b in row["evidence"]) for s in evidence]))
-    print(f"{len(scores)} questions whose sentences are known")
-    return max(CITING, key=lambda t: sum(map(partial(sentence_f1, t), scores, gold)))
-
-
-def sentence_f1(threshold: float, scores: Floats, gold: Floats) -> float:
-    cited = scores >= threshold
-    cited[:1] = True
-    return float(2 * (cited & gold).sum() / max(1, cited.sum() + gold.sum()))
+def citing(reader: Reader, rows: list[Row]) -> list[float]:
+    """The curve of what to quote: fitted on questions whose answer takes several sentences, and as many others."""
+    written = [row for row in rows if row["kind"] == "written" and row["answerable"] and row["evidence"]]
+    several = [row for row in written if row["answer"] is None]
+    single = random.Random(7).sample([row for row in written if row["answer"]], len(several))
+    told, gold = [], []
+    for row in several + single:
+        evidence = reader.read(row["query"], [row["context"]])[0].evidence
+        told += signs([sentence.score for sentence in evidence])
+        gold += [float(any(s.start < b and s.end > a for a, b in row["evidence"])) for s in evidence]
+    print(f"{len(several)} questions whose sentences are known")
+    return rounded(fit(np.array(told), np.array(gold)))
 
 
 def fit(x: Floats, y: Floats) -> Floats:
-    """Logistic regression by Newton's method, with a touch of ridge: slope and bias."""
+    """Logistic regression by Newton's method, with a touch of ridge: a slope for each column, and the bias."""
     x = np.column_stack([x, np.ones(len(x))])
-    w = np.zeros(2)
+    w = np.zeros(x.shape[1])
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ w))
-        hessian = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(2)
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + 1e-3 * np.eye(len(w))
         w -= np.linalg.solve(hessian, x.T @ (p - y) + 1e-3 * w)
     return w
 
@@ -151,8 +146,8 @@ def curve(seen: list[Look], name: str) -> list[float]:
     return rounded(fit(x, np.array([float(look.label) for look in seen])))
 
 
-def rounded(slope_and_bias: Floats) -> list[float]:
-    return [round(float(c), 5) for c in slope_and_bias]
+def rounded(weights: Floats) -> list[float]:
+    return [round(float(c), 5) for c in weights]
 
 
 def main(held: Path, folder: Path) -> None:
@@ -174,7 +169,7 @@ def main(held: Path, folder: Path) -> None:
         "support": curve(claimed, "support"),
         "strict": [1.0, 0.0],
         "answer_from": 0.5,
-        "cite": 0.5,
+        "cite": [1.0, 0.0, 0.0, 0.0],
         "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed)},
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
@@ -183,7 +178,7 @@ def main(held: Path, folder: Path) -> None:
     strict = np.array([reader.strictness(row["query"], [shown(row)])[0] for row in claims])
     manifest["calibration"]["strict"] = rounded(fit(strict, np.array([float(row["supported"]) for row in claims])))
     manifest["calibration"]["rows"]["written"] = len(claims)
-    manifest["calibration"]["cite"] = citing_threshold(reader, rows)
+    manifest["calibration"]["cite"] = citing(reader, rows)
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
     print(json.dumps(manifest["calibration"], indent=1))
 

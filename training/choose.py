@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from batches import renumbered
+from batches import renumbered, several
 
 SHARES = {
     "written": 0.65, "written thin": 0.15, "written near": 0.2, "written edited": 0.1, "written claim near": 0.3,
@@ -26,7 +26,7 @@ SHARES = {
 }  # fmt: skip
 BOOKS = {"written thin": 0.35, "written edited": 0.25, "written near": 0.7, "written claim near": 0.6}
 """The shares of what was written about pages of books, where it is not all."""
-HELD = 0.14
+HELD = 0.07
 """The share of the held-out pairs, which only measure."""
 TEXTS = ("query", "context")
 
@@ -37,6 +37,7 @@ def main(prepared: Path, chosen: Path, earlier: Path | None = None, again: float
     kinds, sources = file["kinds"][table["kind"]], file["sources"][table["source"]]
     share = np.array([SHARES[kind] for kind in kinds])
     share = np.where(sources == "written book", [BOOKS.get(kind, 1.0) for kind in kinds], share)
+    share = np.where(several(file, table), 1.0, share)
     if earlier:
         known = np.all([_known(name, file, np.load(earlier))[table[name]] for name in TEXTS], axis=0)
         share *= np.where(known, again, 1.0)

@@ -86,17 +86,11 @@ class Layer(nn.Module):
         qkv = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         rate = self.dropout if self.training else 0.0
-        y = attention(q, k, v, bias, rate)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), dropout_p=rate)
         y = self.mix(y.transpose(1, 2).reshape(batch, length, hidden))
         x = self.norm_mix(x + F.dropout(y, rate, self.training))
         y = self.narrow(F.gelu(self.widen(x)))
         return self.norm_out(x + F.dropout(y, rate, self.training))
-
-
-@torch.compiler.disable
-def attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float) -> Tensor:
-    """Never compiled: for lengths it cannot know beforehand the compiler falls back on plain float32 products."""
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), dropout_p=dropout)
 
 
 class CrossEncoder(nn.Module):

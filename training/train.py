@@ -25,8 +25,8 @@ from torch import Tensor
 
 SHUT = -1e4
 WARM_UP = 0.06
-SETTLED = 250
-"""Steps after which every shape of batch has been met, so that the next ones tell the pace."""
+ROUND = 500
+"""Steps after which the weights are kept, and the pace is taken anew: the first ones compile kernels and mislead."""
 KEEP = (64, 96, 128, 0)
 SKIM = (160, 192, 0)
 """Passage tokens that the student reads to the end, and that it reads on after skimming: one of these for each batch; 0
@@ -140,26 +140,21 @@ class Trainer:
         options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
         shares = (options.batch, rng, options.others, options.claims)
-        total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, *shares)))
-        step, settled, recent = 0, 0.0, torch.zeros((), device=self.data.device)
+        most = total = int(options.epochs * sum(1 for _ in self.data.epoch(rows, *shares)))
+        step, mark, recent = 0, time.time(), torch.zeros((), device=self.data.device)
         self.model.train()
         while step < total:
             for batch_rows in self.data.epoch(rows, *shares):
                 recent += self.step(self.data.batch(batch_rows), step / total)
                 step += 1
-                if step == SETTLED:
-                    settled = time.time()
-                if step == 2 * SETTLED:  # the speed is known now: keep to the time given
-                    pace = (time.time() - settled) / SETTLED
-                    total = min(total, step + int((options.seconds - (time.time() - self.began)) / pace))
-                    print(
-                        json.dumps({"rows": len(rows), "ms_a_step": round(1e3 * pace, 2), "steps": total}),
-                        flush=True,
-                    )
-                if step % 500 == 0:
-                    print(step, round(recent.item() / 500, 4), f"{time.time() - self.began:.0f} s", flush=True)
+                if step % ROUND == 0:
+                    loss, now = recent.item() / ROUND, time.time()  # waits for the device
+                    pace, spent = (now - mark) / ROUND, now - self.began
+                    total = min(most, step + max(0, int((options.seconds - spent) / pace)))
+                    print(step, "of", total, round(loss, 4), f"{1e3 * pace:.1f} ms a step, {spent:.0f} s", flush=True)
                     recent.zero_()
                     save(self.model, options.output)
+                    mark = time.time()
                 if step >= total:
                     break
 

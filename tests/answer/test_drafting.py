@@ -135,6 +135,47 @@ def test_what_is_no_sentence_leaves_the_next_best_answer(first: str, answer: str
     assert [sentence.text for sentence in composed.sentences] == [answer]
 
 
+class Cites(WordReader):
+    """Finds the answer in the first of these sentences, and would quote all of them."""
+
+    def __init__(self, *cited: str) -> None:
+        self.cited = cited
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        return [
+            Reading(1.0, 0.9, tuple(told[:1]), tuple(told), tuple(told))
+            for told in ([_at(words, text, 0.8) for words in self.cited] for text in passages)
+        ]
+
+
+class TestWhatAnswersToo:
+    STRIKE = (
+        "Lightning\n\nThe controller is guarded against strikes. One came in 2014. It followed the water down the pipe."
+        " A kettle and a hen were lost. The insurance paid. Nobody was hurt."
+    )
+
+    def quoted(self, question: str, *cited: str, text: str = STRIKE) -> list[str]:
+        return [one.text for one in answered(question, text, reader=Cites(*cited)).sentences]
+
+    def test_sentences_that_the_reader_would_quote_follow_in_the_books_order(self) -> None:
+        best, later, earlier = "A kettle and a hen were lost.", "The insurance paid.", "One came in 2014."
+        assert self.quoted("What came of it?", best, later, earlier) == [best, earlier, later]
+
+    def test_a_plain_question_gets_three_at_most(self) -> None:
+        told = ["A kettle and a hen were lost.", "One came in 2014.", "The insurance paid.", "Nobody was hurt."]
+        assert self.quoted("What came of it?", *told) == told[:3]
+        assert len(self.quoted("List all that came of it.", *told)) == 4
+
+    def test_each_part_of_a_question_keeps_to_its_own_answer(self) -> None:
+        told = ("The insurance paid.", "Nobody was hurt.")
+        assert self.quoted("Who paid?", *told) == [*told]
+        assert self.quoted("Who paid for the hen, and when did the strike come?", *told) == [told[0]]
+
+    def test_nothing_comes_with_a_row_and_no_heading_with_anything(self) -> None:
+        assert self.quoted("What?", "High Garth | 180 | 22", "The towers differ.", text=TABLE)[-1].startswith("High")
+        assert self.quoted("What?", "The insurance paid.", "Lightning") == ["The insurance paid."]
+
+
 @pytest.mark.parametrize(
     ("chances", "best"),
     [((0.85, 0.31), 0), ((0.85, 0.8), 1), ((0.5, 0.5), 1)],

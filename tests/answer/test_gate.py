@@ -63,7 +63,6 @@ BOUGHT = statement("Hugh Bellamy bought the clock in 1641.", "The clock was boug
 # Ids ----------------------------------------------------------------------------------------------------------------
 
 
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,7 +1,8 @@
 """Drafting: an answer written by quoting. No word of it is ours.
 
 The sentence that holds the answer comes first to mind, and brings along what it needs to be understood: the sentence
-that names what it speaks of, the head of its table, the rest of its list. More is quoted only for another part.
+that names what it speaks of, the head of its table, the rest of its list. More is quoted for another part, or where the
+reader thinks that other sentences of the passage are likely to answer too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from chapterverse.types import AnswerSpan, DraftSentence, Reading
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
 MOST_SENTENCES = 5
+_FACT_SENTENCES = 3
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
@@ -83,6 +85,8 @@ class _Pick:
     quotes: tuple[_Quote, ...]
     span: str
     chance: float
+    beside: tuple[_Quote, ...] = ()
+    """Other sentences that are likely to answer it too."""
 
 
 def compose(brief: Brief, reader: Reader, sentences: Sentences, presence: float = 0.5) -> Composed:
@@ -110,7 +114,8 @@ class _Composer:
             composed = self._part_by_part(asked, presence)
             if composed.sentences:
                 return composed
-        return self._written(self._pick(self._question).quotes)
+        pick = self._pick(self._question)
+        return self._written((*pick.quotes, *pick.beside))
 
     def _part_by_part(self, asked: Sequence[Part], presence: float) -> Composed:
         quotes: list[_Quote] = []
@@ -143,7 +148,9 @@ class _Composer:
         quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
-        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance)
+        room = max(0, (MOST_SENTENCES if asks_for_list(query) else _FACT_SENTENCES) - len(quotes))
+        beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes)
+        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance, tuple(beside)[:room])
 
     def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
         """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
@@ -227,6 +234,15 @@ class _Composer:
         for span in reading.spans[1:]:
             quote = _Quote(n, *sheet.range(*sheet.covering(span.start, span.end)))
             if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
+                yield quote
+
+    def _beside(self, n: int, reading: Reading, quotes: Sequence[_Quote]) -> Iterator[_Quote]:
+        """Sentences of the same passage that the reader would quote too, in the book's order."""
+        sheet = self._sheets[n]
+        for start, end in sheet.sentences:
+            quote = _Quote(n, start, end)
+            cited = any(one.start <= (start + end) // 2 < one.end for one in reading.cited)
+            if cited and not sheet.table_at(start) and not any(_overlap(quote, other) for other in quotes):
                 yield quote
 
     def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
+
+_FAINT = 1e-4
+"""Nearer to nothing or to certainty evidence does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,39 @@ class Curve:
 
     def __call__(self, logit: float) -> float:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.slope * logit + self.bias))))
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    """How many sentences to quote: so many that what is quoted and what answers agree best, by their chances.
+
+    A sentence's chance to be one of those that answer is a logistic curve of its own evidence, of the strongest in its
+    passage, and of how many have more.
+    """
+
+    own: float
+    strongest: float
+    place: float
+    bias: float
+
+    def __call__(self, evidence: Sequence[float]) -> int:
+        """Of sentences with such evidence, strongest first, so many; one at the least."""
+        curve = Curve(1.0, self.bias)
+        chances = [
+            curve(self.own * own + self.strongest * strongest + self.place * place)
+            for own, strongest, place in signs(evidence)
+        ]
+        return max(
+            range(1, len(chances) + 1),
+            key=lambda count: sum(chances[:count]) / (count + sum(chances)),  # half of the F1 to be expected
+            default=0,
+        )
+
+
+def signs(evidence: Sequence[float]) -> list[tuple[float, float, float]]:
+    """What a sentence's chance to answer is told by, for sentences with such evidence, strongest first."""
+    logits = [math.log((one + _FAINT) / (1 - one + _FAINT)) for one in evidence]
+    return [(logit, logits[0], math.log1p(place)) for place, logit in enumerate(logits)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +72,10 @@ class Calibration:
     """Of the strict one."""
     answer_from: float
     """The probability from which a question counts as answered."""
-    cite: float
-    """The evidence from which a sentence is worth citing."""
+    cite: Citing
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         names = ("answer", "relevance", "early_answer", "early_relevance", "support", "strict")
         curves = {name: Curve(*data[name]) for name in names}
-        return cls(**curves, answer_from=data["answer_from"], cite=data["cite"])
+        return cls(**curves, answer_from=data["answer_from"], cite=Citing(*data["cite"]))

@@ -133,16 +133,17 @@ class Reader:
             early = max(glance.answer for glance in glances)
             return Reading(calibration.early_relevance(early), calibration.early_answer(early))
         answer = max(one.answer for one in logits)
-        best = calibration.answer(answer)
+        chance = calibration.answer(answer)
         spans = [
-            replace(span, score=span.score * calibration.answer(one.answer) / best)  # its window may hold no answer
+            replace(span, score=span.score * calibration.answer(one.answer) / chance)  # its window may hold no answer
             for one in logits
             for span in _spans(one)
         ]
-        spans.sort(key=lambda span: -span.score)
+        best = _distinct(sorted(spans, key=lambda span: -span.score))
         evidence = _evidence(passage, logits)
-        cited = evidence[:1] + tuple(s for s in evidence[1:] if s.score >= calibration.cite)
-        return Reading(calibration.relevance(answer), calibration.answer(answer), _distinct(spans), evidence, cited)
+        enough = calibration.cite([sentence.score for sentence in evidence])
+        cited = tuple(s for n, s in enumerate(evidence) if n < enough or _touch(s, best[0]))
+        return Reading(calibration.relevance(answer), chance, best, evidence, cited)
 
     def _support(self, passage: str, logits: Sequence[Logits], strictly: float) -> Support:
         _, calibration = self.loaded()
@@ -181,7 +182,7 @@ def _spans(logits: Logits) -> list[AnswerSpan]:
         first, more = divmod(int(place), table.shape[1])
         offsets = logits.window.offsets
         span = AnswerSpan(int(offsets[first, 0]), int(offsets[min(first + more, len(offsets) - 1), 1]), 0.0)
-        if all(span.end <= other.start or span.start >= other.end for other in found):
+        if not any(_touch(span, other) for other in found):
             found.append(AnswerSpan(span.start, span.end, float(chances[first, more])))
         if len(found) == SPANS:
             break
@@ -201,9 +202,13 @@ def _distinct(spans: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
     """The best spans, best first; windows overlap, so that one place may be found twice."""
     kept: list[AnswerSpan] = []
     for span in spans:
-        if all(span.end <= other.start or span.start >= other.end for other in kept):
+        if not any(_touch(span, other) for other in kept):
             kept.append(span)
     return tuple(kept[:SPANS])
+
+
+def _touch(one: AnswerSpan, other: AnswerSpan) -> bool:
+    return one.start < other.end and one.end > other.start
 
 
 def _gist(passage: str, logits: Sequence[Logits]) -> str:

@@ -32,7 +32,7 @@ class Reading:
     evidence: tuple[AnswerSpan, ...] = ()
     """The sentences that bear on the question, best first."""
     cited: tuple[AnswerSpan, ...] = ()
-    """The part of the evidence to quote: the best sentence, and every other that is strong enough."""
+    """The part of the evidence to quote: the sentence of the best span, and what is likely to answer beside it."""
 
 
 @dataclass(frozen=True, slots=True)
