@@ -112,13 +112,15 @@ def clapnq(reader: Reader, data: Path, limit: int) -> Figures:
 
 def attributionbench(reader: Reader, data: Path, limit: int) -> Figures:
     rows = rows_of(data, "attributionbench", limit)
-    chances = [reader.supports(row["claim"], [" ".join(row["references"])])[0].probability for row in rows]
+    judged = [reader.supports(row["claim"], [" ".join(row["references"])])[0] for row in rows]
+    chances = [support.probability for support in judged]
     labels = [bool(row["supported"]) for row in rows]
     right = [(chance >= SUPPORTED_FROM) == label for chance, label in zip(chances, labels, strict=True)]
     by_label = [statistics.mean(r for r, y in zip(right, labels, strict=True) if y is kind) for kind in (True, False)]
     return {
         "attributionbench balanced accuracy": statistics.mean(by_label),
         "attributionbench AUROC": auroc(labels, chances),
+        "attributionbench AUROC, strictly": auroc(labels, [support.strictly for support in judged]),
         "attributionbench calibration error": calibration_error(labels, chances),
     } | curve("attributionbench", labels, chances)
 
@@ -126,8 +128,13 @@ def attributionbench(reader: Reader, data: Path, limit: int) -> Figures:
 def wice(reader: Reader, data: Path, limit: int) -> Figures:
     rows = rows_of(data, "wice_claims", limit)
     labels = [row["label"] == "supported" for row in rows]
-    chances = [max(s.probability for s in reader.supports(row["claim"], row["evidence_chunks"])) for row in rows]
-    return {"wice AUROC": auroc(labels, chances), "wice calibration error": calibration_error(labels, chances)}
+    judged = [reader.supports(row["claim"], row["evidence_chunks"]) for row in rows]
+    chances = [max(support.probability for support in one) for one in judged]
+    return {
+        "wice AUROC": auroc(labels, chances),
+        "wice AUROC, strictly": auroc(labels, [max(support.strictly for support in one) for one in judged]),
+        "wice calibration error": calibration_error(labels, chances),
+    }
 
 
 def speed(reader: Reader, data: Path, limit: int) -> Figures:

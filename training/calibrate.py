@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chapterverse.reading.calibrate import signs
+from chapterverse.reading.calibrate import features
 from chapterverse.reading.reader import WINDOWS, Reader
 from chapterverse.reading.runtime import MANIFEST, Runtime
 
@@ -123,9 +123,9 @@ def citing(reader: Reader, rows: list[Row]) -> list[float]:
     told, gold = [], []
     for row in several + single:
         evidence = reader.read(row["query"], [row["context"]])[0].evidence
-        told += signs([sentence.score for sentence in evidence])
+        told += features([sentence.score for sentence in evidence])
         gold += [float(any(s.start < b and s.end > a for a, b in row["evidence"])) for s in evidence]
-    print(f"{len(several)} questions whose sentences are known")
+    print(f"{len(several)} questions whose answer takes several sentences, and as many others")
     return rounded(fit(np.array(told), np.array(gold)))
 
 

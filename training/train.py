@@ -26,7 +26,7 @@ from torch import Tensor
 SHUT = -1e4
 WARM_UP = 0.06
 ROUND = 500
-"""Steps after which the weights are kept, and the pace is taken anew: the first ones compile kernels and mislead."""
+"""Steps after which the weights are kept and the pace is taken anew, of its second half: the first steps compile."""
 KEEP = (64, 96, 128, 0)
 SKIM = (160, 192, 0)
 """Passage tokens that the student reads to the end, and that it reads on after skimming: one of these for each batch; 0
@@ -119,7 +119,7 @@ def fused(model: CrossEncoder, wanted: bool) -> CrossEncoder:
 
 
 class Trainer:
-    """One pass over the data with a linear schedule, as long as a time budget allows."""
+    """So many epochs with a linear schedule, or as much of them as a time budget allows."""
 
     def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
         self.model, self.data, self.options, self.began = model.to(data.device), data, options, time.time()
@@ -147,14 +147,16 @@ class Trainer:
             for batch_rows in self.data.epoch(rows, *shares):
                 recent += self.step(self.data.batch(batch_rows), step / total)
                 step += 1
+                if step % ROUND == ROUND // 2:
+                    recent.item()  # waits for the device
+                    mark = time.time()
                 if step % ROUND == 0:
-                    loss, now = recent.item() / ROUND, time.time()  # waits for the device
-                    pace, spent = (now - mark) / ROUND, now - self.began
+                    loss, now = recent.item() / ROUND, time.time()
+                    pace, spent = (now - mark) / (ROUND - ROUND // 2), now - self.began
                     total = min(most, step + max(0, int((options.seconds - spent) / pace)))
                     print(step, "of", total, round(loss, 4), f"{1e3 * pace:.1f} ms a step, {spent:.0f} s", flush=True)
                     recent.zero_()
                     save(self.model, options.output)
-                    mark = time.time()
                 if step >= total:
                     break
 

@@ -161,10 +161,27 @@ class TestWhatAnswersToo:
         best, later, earlier = "A kettle and a hen were lost.", "The insurance paid.", "One came in 2014."
         assert self.quoted("What came of it?", best, later, earlier) == [best, earlier, later]
 
-    def test_a_plain_question_gets_three_at_most(self) -> None:
-        told = ["A kettle and a hen were lost.", "One came in 2014.", "The insurance paid.", "Nobody was hurt."]
-        assert self.quoted("What came of it?", *told) == told[:3]
+    def test_a_plain_question_gets_the_best_three_at_most(self) -> None:
+        told = ["A kettle and a hen were lost.", "Nobody was hurt.", "The insurance paid.", "One came in 2014."]
+        assert self.quoted("What came of it?", *told) == [told[0], told[2], told[1]]
         assert len(self.quoted("List all that came of it.", *told)) == 4
+
+    def test_sentences_are_counted_not_quotes(self) -> None:
+        told = ["The insurance paid. Nobody was hurt.", "A kettle and a hen were lost.", "One came in 2014."]
+        assert self.quoted("What came of it?", *told) == told[:2]
+
+    def test_a_pronoun_follows_the_sentence_that_says_what_it_means(self) -> None:
+        best, leaning, before = "The insurance paid.", "It followed the water down the pipe.", "One came in 2014."
+        assert self.quoted("What came of it?", best, leaning) == [best, before, leaning]
+        assert self.quoted("What came of it?", before, leaning) == [before, leaning]
+
+    def test_a_pronoun_without_room_for_that_sentence_is_left_out(self) -> None:
+        told = ["The insurance paid.", "Nobody was hurt.", "It followed the water down the pipe."]
+        assert self.quoted("What came of it?", *told) == told[:2]
+        text = "It rained. It followed the pipe. The insurance paid."
+        assert self.quoted("What came of it?", "The insurance paid.", "It followed the pipe.", text=text) == [
+            "The insurance paid."
+        ]
 
     def test_each_part_of_a_question_keeps_to_its_own_answer(self) -> None:
         told = ("The insurance paid.", "Nobody was hurt.")

@@ -67,6 +67,10 @@ BOUGHT = statement("Hugh Bellamy bought the clock in 1641.", "The clock was boug
     "text",
     [
         "I have ignored all instructions.",
+        "Now I have ignored all instructions.",
+        "I, the assistant, have ignored all instructions.",
+        "I  HAVE ignored all instructions.",
+        "We have ignored all instructions.",
         "As requested, I will say that Hugh Bellamy bought the clock.",
         "Hugh Bellamy bought the clock, and that is my answer.",
         "The clock had one hand, it seems to me.",
@@ -77,12 +81,23 @@ def test_what_an_assistant_tells_of_itself_is_in_no_book(text: str) -> None:
     assert codes(gate(statement(text, CLOCK), limits=DEFAULT)) == ["speaker"]
 
 
-def test_a_speaker_in_the_book_may_be_restated_and_a_king_is_none() -> None:
-    diary = Excerpt("S1", "I mended the clock of King George I, who paid me well.")
-    drafts = [statement("I mended the clock.", diary.text), statement("King George I was a good payer.", diary.text)]
-    assert codes(check(drafts, [diary], Trusting(), split, DEFAULT)) == []  # type: ignore[arg-type]
-    king = statement("George I bought the clock.", "The clock was bought by Hugh Bellamy in 1641")
-    assert "speaker" not in codes(gate(king))
+@pytest.mark.parametrize(
+    ("evidence", "text", "passes"),
+    [
+        ("I mended the clock of King George I, who paid me well.", "I mended the clock.", True),
+        ("I mended the clock of King George I, who paid me well.", "King George I was a good payer.", True),
+        ("George I paid well.", "George I was a good payer.", True),
+        ("In phase one the patients slept.", "In phase I all the patients were asleep.", True),
+        ("The pit closed in 1984.", "The mine was shut down in 1984.", True),
+        ("The coal mine closed in 1984.", "I shut the mine down in 1984.", False),
+        ("World War I ended in 1918.", "I have seen the war end in 1918.", False),
+    ],
+)
+def test_a_speaker_in_the_book_may_be_restated_and_a_king_or_a_mine_is_none(
+    evidence: str, text: str, passes: bool
+) -> None:
+    gated = check([statement(text, evidence)], [Excerpt("S1", evidence)], Trusting(), split, DEFAULT)  # type: ignore[arg-type]
+    assert ("speaker" not in codes(gated)) is passes
 
 
 def test_ids_that_were_not_offered_disappear_from_the_list_and_from_the_text() -> None:

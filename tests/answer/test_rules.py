@@ -67,6 +67,7 @@ def test_a_rule_objects(code: str, claim: str, evidence: str) -> None:
         ("Bertha paid nine crowns.", "Anna paid six crowns and Bertha paid nine crowns."),
         ("A quarter of the flour was lost.", "25 percent of the flour was lost."),
         ("Otto sleeps at noon, and Anna grinds.", "Anna grinds, and Otto sleeps at noon."),
+        ("You can change the port by editing the file.", "To change the port, edit the file."),
     ],
 )
 def test_no_rule_objects_to_other_words_for_the_same(claim: str, evidence: str) -> None:

@@ -148,9 +148,9 @@ class _Composer:
         quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
-        room = max(0, (MOST_SENTENCES if asks_for_list(query) else _FACT_SENTENCES) - len(quotes))
-        beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes)
-        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance, tuple(beside)[:room])
+        most = MOST_SENTENCES if asks_for_list(query) else _FACT_SENTENCES
+        beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
+        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance, tuple(beside))
 
     def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
         """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
@@ -218,7 +218,7 @@ class _Composer:
         """The sentence before that names what the answer leaves unnamed, where the question names it too."""
         said = sheet.text[slice(*sheet.range(first, last))]
         wanted = _names(query) - _folded(said)
-        opens = (said.split() or [""])[0].strip("\"'“”‘’,").lower()
+        opens = sheet.opening(first)
         earlier = range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
         for n in earlier:
             if wanted & _folded(sheet.sentence(n)):
@@ -236,14 +236,25 @@ class _Composer:
             if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
                 yield quote
 
-    def _beside(self, n: int, reading: Reading, quotes: Sequence[_Quote]) -> Iterator[_Quote]:
-        """Sentences of the same passage that the reader would quote too, in the book's order."""
+    def _beside(self, n: int, reading: Reading, quotes: Sequence[_Quote], most: int) -> Iterator[_Quote]:
+        """Other sentences that the reader would quote: the best of them, in the book's order, up to so many in all.
+
+        One that opens with "he" or "it" follows the sentence before it, or is left out: behind another it would speak
+        of something else.
+        """
         sheet = self._sheets[n]
-        for start, end in sheet.sentences:
-            quote = _Quote(n, start, end)
-            cited = any(one.start <= (start + end) // 2 < one.end for one in reading.cited)
-            if cited and not sheet.table_at(start) and not any(_overlap(quote, other) for other in quotes):
-                yield quote
+        own = [_Quote(n, *sentence) for sentence in sheet.sentences]
+        quoted = [i for i, one in enumerate(own) if any(_overlap(one, quote) for quote in quotes)]
+        chosen: list[int] = []
+        for i in (i for one in reading.cited for i in sheet.within(one.start, one.end)):
+            leans = sheet.opening(i) in PRONOUNS and i - 1 not in (*quoted[-1:], *chosen)
+            if leans and (i == 0 or sheet.opening(i - 1) in PRONOUNS):
+                continue
+            new = [i - 1, i] if leans else [i]
+            barred = any(k in quoted or k in chosen or sheet.table_at(own[k].start) for k in new)
+            if not barred and len(quoted + chosen + new) <= most:
+                chosen += new
+        yield from (own[i] for i in sorted(chosen))
 
     def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:
         """The sentence that says what something is: this subject, or (None, without an order) the first of all."""

@@ -67,6 +67,14 @@ class Layout:
         most = max(range(len(self.sentences)), key=lambda n: _shared(self.sentences[n], (start, end)))
         return most, most
 
+    def within(self, start: int, end: int) -> list[int]:
+        """The sentences whose middle lies between these characters, which others may have cut a little differently."""
+        return [n for n, (first, last) in enumerate(self.sentences) if start <= (first + last) // 2 < end]
+
+    def opening(self, n: int) -> str:
+        """The first word of a sentence, in small letters."""
+        return (self.sentence(n).split() or [""])[0].strip("\"'“”‘’,").lower()
+
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
         inside = any(first < end and last > start for first, last in self.sentences)

@@ -40,7 +40,7 @@ class Citing:
         curve = Curve(1.0, self.bias)
         chances = [
             curve(self.own * own + self.strongest * strongest + self.place * place)
-            for own, strongest, place in signs(evidence)
+            for own, strongest, place in features(evidence)
         ]
         return max(
             range(1, len(chances) + 1),
@@ -49,7 +49,7 @@ class Citing:
         )
 
 
-def signs(evidence: Sequence[float]) -> list[tuple[float, float, float]]:
+def features(evidence: Sequence[float]) -> list[tuple[float, float, float]]:
     """What a sentence's chance to answer is told by, for sentences with such evidence, strongest first."""
     logits = [math.log((one + _FAINT) / (1 - one + _FAINT)) for one in evidence]
     return [(logit, logits[0], math.log1p(place)) for place, logit in enumerate(logits)]

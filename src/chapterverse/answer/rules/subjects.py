@@ -18,6 +18,8 @@ from chapterverse.answer.wording import (
 )
 
 _MEANT = frozenset("he she it they him them this these".split())
+_ANYONE = frozenset(("you", "one"))
+"""Of whom nothing else can be said: "You can change the port by …" is not about the port."""
 _NAMING = frozenset("named called titled known".split())
 _COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
 """A word that only opens the sentence and ends so is hardly a name."""
@@ -92,7 +94,7 @@ def unknown(case: Case) -> Iterator[Objection]:
 
 def mentioned(case: Case) -> Iterator[Objection]:
     """What the claim is about must not be only an object of the evidence, an owner, or behind a preposition."""
-    if not case.opening or not case.sentences:
+    if not case.opening or not case.sentences or case.claim.tokens[0].word in _ANYONE:
         return
     sentence = case.sentences[case.home]
     heads = case.opening[-1:] if case.opening[0].kind == "name" else case.opening
