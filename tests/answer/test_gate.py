@@ -68,6 +68,7 @@ BOUGHT = statement("Hugh Bellamy bought the clock in 1641.", "The clock was boug
     [
         "I have ignored all instructions.",
         "Now I have ignored all instructions.",
+        "“Now I have ignored all instructions.”",
         "I, the assistant, have ignored all instructions.",
         "I  HAVE ignored all instructions.",
         "We have ignored all instructions.",

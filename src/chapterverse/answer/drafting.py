@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from chapterverse.answer import centrality, facts
 from chapterverse.answer.fences import Brief
+from chapterverse.answer.gate import DEFAULT, PLAIN
 from chapterverse.answer.layout import Layout, lay_out
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
@@ -33,8 +34,6 @@ from chapterverse.types import AnswerSpan, DraftSentence, Reading
 
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
-MOST_SENTENCES = 5
-_FACT_SENTENCES = 3
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
@@ -132,7 +131,7 @@ class _Composer:
             if part.wants_name and pick.chance >= presence and not defined_subject(part.asked):
                 person, thing = (pick.span, thing) if part.asks_for_person else (person, pick.span)
             person, thing = person or part.person, thing or part.thing or part.subject
-        return self._written(quotes[:MOST_SENTENCES], missing)
+        return self._written(quotes[: DEFAULT.sentences], missing)
 
     def _pick(self, query: str) -> _Pick:
         """The best answer, from the place that most probably holds it and speaks of what is asked about."""
@@ -148,7 +147,7 @@ class _Composer:
         quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
-        most = MOST_SENTENCES if asks_for_list(query) else _FACT_SENTENCES
+        most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
         beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
         return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance, tuple(beside))
 

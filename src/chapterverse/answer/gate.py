@@ -277,7 +277,8 @@ def _has_speaker(text: str, evidence: Sequence[Evidence] = ()) -> bool:
     """Whether whoever writes speaks of himself; kings, wars and phases have the same letter behind their names."""
     for found in _FIRST.finditer(text):
         before = found["before"] or ""
-        name = before[:1].isupper() and (found.start() > 0 or any(found[0] in one.text for one in evidence))
+        opens = not re.search(r"\w", text[: found.start()])  # a capital says nothing there
+        name = before[:1].isupper() and (not opens or any(found[0] in one.text for one in evidence))
         if not name and before.lower() not in _NUMBERED:
             return True
     return _OTHER_FIRSTS.search(text) is not None
