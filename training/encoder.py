@@ -69,7 +69,7 @@ class Outputs:
 
 
 class Layer(nn.Module):
-    """A post-norm transformer layer; attention runs in one fused kernel."""
+    """A post-norm transformer layer."""
 
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
@@ -86,11 +86,22 @@ class Layer(nn.Module):
         qkv = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         rate = self.dropout if self.training else 0.0
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype), dropout_p=rate)
+        y = _attended(q, k, v, bias.to(q.dtype), rate)
         y = self.mix(y.transpose(1, 2).reshape(batch, length, hidden))
         x = self.norm_mix(x + F.dropout(y, rate, self.training))
         y = self.narrow(F.gelu(self.widen(x)))
         return self.norm_out(x + F.dropout(y, rate, self.training))
+
+
+def _attended(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, rate: float) -> Tensor:
+    """Attention, in one fused kernel where the bias is the same for every place.
+
+    Where it is not, torch would multiply in float32: written out, the products stay in what autocast makes them.
+    """
+    if bias.shape[2] == 1:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=rate)
+    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5 + bias
+    return F.dropout(scores.softmax(-1), rate).to(v.dtype) @ v
 
 
 class CrossEncoder(nn.Module):
@@ -105,7 +116,7 @@ class CrossEncoder(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden, shape.epsilon)
         self.relative = nn.Embedding(shape.relative_buckets, shape.heads) if shape.relative_buckets else None
         if self.relative is not None:
-            self.relative.requires_grad_(False)  # a bias without gradient keeps attention in its fused kernel
+            self.relative.requires_grad_(False)  # learnt well enough by its base, and cheaper so
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.layers))
         self.token_head = nn.Linear(shape.hidden, 3)
         self.answer_head = nn.Linear(shape.hidden, 1)
