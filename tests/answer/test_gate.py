@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from chapterverse.answer.form import DraftedSentence, as_draft
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check, validate_response
-from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
+from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
 from chapterverse.answer.validate import Excerpt
 from chapterverse.errors import AstRagValidationError
 from chapterverse.ingest.sentences import split
@@ -153,6 +154,85 @@ def test_whole_sentences_need_no_reader_but_parts_do() -> None:
     assert codes(gate(part, reader=doubting)) == ["not_supported"]
 
 
+@pytest.mark.parametrize(
+    ("passage", "draft"),
+    [
+        ("The wells were closed in the play that was written about them.", "The wells were closed … in the play"),
+        ("The drug is safe for adults but it is not safe for children.", "The drug is safe … for children."),
+    ],
+)
+def test_of_a_quote_with_a_gap_what_was_judged_is_what_is_published(passage: str, draft: str) -> None:
+    gated = check(
+        [DraftSentence(draft, ("S1",), draft, "quote")],
+        [Excerpt("S1", passage)],
+        Trusting(),
+        split,
+        DEFAULT,  # type: ignore[arg-type]
+    )
+    assert [sentence.text for sentence in gated.sentences] in ([], [draft])
+
+
+@pytest.mark.parametrize(
+    ("passage", "draft"),
+    [
+        ("Nobody believes that Prof. Orme sank the barge.", "Orme sank the barge."),
+        ("It is untrue that Messrs. Tate and Rudd were paid.", "Tate and Rudd were paid."),
+        (
+            "The guild never took in women, foreigners, etc. before 1820.",
+            "The guild never took in women, foreigners, etc.",
+        ),
+    ],
+)
+def test_what_follows_an_abbreviation_is_no_whole_sentence(passage: str, draft: str) -> None:
+    judge = Trusting(0.0)
+    gated = check([DraftSentence(draft, ("S1",), draft, "quote")], [Excerpt("S1", passage)], judge, split)  # type: ignore[arg-type]
+    assert not gated.sentences
+
+
+def test_a_quoted_pronoun_stands_for_the_same_in_the_answer_as_in_the_book() -> None:
+    text = "Ambrose Kell built the clock. Silas Harlan was the clerk. He stole the ledger in 1840."
+    passages = [Excerpt("S1", text)]
+
+    def passed(*quotes: str) -> int:
+        drafts = [DraftSentence(quote, ("S1",), quote, "quote") for quote in quotes]
+        return len(check(drafts, passages, Trusting(), split).sentences)  # type: ignore[arg-type]
+
+    assert passed("Ambrose Kell built the clock.", "He stole the ledger in 1840.") == 1
+    assert passed("Silas Harlan was the clerk.", "He stole the ledger in 1840.") == 2
+    assert passed("He stole the ledger in 1840.") == 1
+
+
+@pytest.mark.parametrize(
+    ("lead", "passes"),
+    [("The following statements are false:", False), ("Never allowed on board:", False), ("Allowed on board:", True)],
+)
+def test_an_item_of_a_list_needs_the_line_that_denies_it(lead: str, passes: bool) -> None:
+    text = f"{lead}\n\n- The cook carries a knife.\n- The mate smokes on deck."
+    gated = check(
+        [DraftSentence(quote := "The mate smokes on deck.", ("S1",), quote, "quote")],
+        [Excerpt("S1", text)],
+        Trusting(),  # type: ignore[arg-type]
+        split,
+    )
+    assert bool(gated.sentences) is passes
+    assert check([DraftSentence(text, ("S1",), text, "quote")], [Excerpt("S1", text)], Trusting(), split).sentences  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("Башня не построена в 1847 году, и никто не жил в ней.", "Башня построена в 1847 году."),
+        ("Die Brücke ist nicht sicher, und niemand darf sie mit dem Wagen betreten.", "Die Brücke ist sicher."),
+        ("Le pont n'est pas sûr pour les enfants qui vont à l'école.", "Le pont est sûr."),
+    ],
+)
+def test_of_books_that_are_not_english_only_whole_sentences_pass(passage: str, claim: str) -> None:
+    passages, judge = [Excerpt("S1", passage)], Trusting()
+    said = check([DraftSentence(claim, ("S1",), passage)], passages, judge, split)  # type: ignore[arg-type]
+    assert codes(said) == ["language"]
+    assert check([DraftSentence(passage, ("S1",), passage, "quote")], passages, judge, split).sentences  # type: ignore[arg-type]
+
+
 def test_the_reader_judges_the_quoted_sentences_and_nothing_else() -> None:
     reader = Trusting()
     gate(statement("The clock had one hand.", "one hand"), reader=reader)
@@ -206,6 +286,12 @@ def test_limits_are_checked() -> None:
 def test_fixed_phrases_pass_as_they_are(text: str) -> None:
     gated = gate(DraftSentence(text, kind="notice"))
     assert [(s.text, s.kind, s.quotes) for s in gated.sentences] == [(text, "notice", ())]
+
+
+@pytest.mark.parametrize("text", [NOT_IN_BOOK, CONFLICT])
+def test_a_model_may_not_say_of_the_whole_answer_what_is_for_the_pipeline_to_say(text: str) -> None:
+    draft = as_draft(DraftedSentence(text=text, citations=["S1"], quote=""), "How high is the tower?")
+    assert not gate(draft, question="How high is the tower?").sentences
 
 
 def test_no_other_phrase_passes_as_a_notice() -> None:

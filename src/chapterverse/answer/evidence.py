@@ -24,8 +24,7 @@ _FOLDED = {
     "ﬂ": "fl",
 }
 _LIST_MARKER = re.compile(r"^(?:\d+|\w)[.)]\s*")
-_STOP = re.compile(r"[a-z]{3,}[.!?][\"”’')\]]*\s+$")
-"""A full stop behind what is hardly an abbreviation, for splitters err."""
+_ITEM = re.compile(r"\s*(?:[-*•–]|\(?\w{1,3}[.)])\s")
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 _WORD = re.compile(r"\w+")
 _LEAD = 6
@@ -122,9 +121,16 @@ def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int,
     if not touched:
         return False
     before, after = text[touched[0][0] : span[0]], text[span[1] : touched[-1][1]]
-    begins = not re.search(r"\w", _LIST_MARKER.sub("", before)) or _STOP.search(before)
-    ends = not re.search(r"\w", after) or (_STOP.search(text[span[0] : span[1]] + " ") and after[:1].isspace())
-    return bool(begins and ends)
+    return not re.search(r"\w", _LIST_MARKER.sub("", before)) and not re.search(r"\w", after)
+
+
+def lead_in(text: str, start: int) -> str:
+    """The line with a colon above the list whose item stands there; empty where it is no item, or there is none."""
+    lines = text[:start].split("\n")
+    if not _ITEM.match(lines[-1] + text[start:]):
+        return ""
+    above = next((line for line in reversed(lines[:-1]) if line.strip() and not _ITEM.match(line)), "")
+    return above.strip() if above.rstrip().endswith(":") else ""
 
 
 def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:

@@ -78,6 +78,7 @@ def absences(output: DraftOutput, question: str, selected: bool) -> list[DraftSe
 
 
 def _kind(sentence: DraftedSentence, question: str) -> SentenceKind:
-    if prompts.is_notice(sentence.text, question):
+    # a model may call a part absent; that the book refuses or contradicts itself is for the pipeline to say
+    if sentence.text not in prompts.NOTICES and prompts.is_notice(sentence.text, question):
         return "notice"
     return "quote" if sentence.quote.split() == sentence.text.split() != [] else "statement"

@@ -15,7 +15,18 @@ from itertools import pairwise
 from typing import Any
 
 from chapterverse.answer import prompts
-from chapterverse.answer.evidence import Evidence, Located, around, find, pieces, subject_of, units, whole_sentences
+from chapterverse.answer.evidence import (
+    Evidence,
+    Located,
+    around,
+    find,
+    lead_in,
+    pieces,
+    subject_of,
+    units,
+    whole_sentences,
+)
+from chapterverse.answer.language import is_english
 from chapterverse.answer.parse import parse
 from chapterverse.answer.rules import Comparison, compare
 from chapterverse.answer.validate import Excerpt, Sentences
@@ -29,10 +40,16 @@ _MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 _FIRST = re.compile(r"(?:(?P<before>\w+)\s+)?\bI\b(?=['’,]|\s)")
 _OTHER_FIRSTS = re.compile(r"\b(?:[Mm]y|[Mm]yself|[Mm]e|[Ww]e)\b")
+_PRONOUN = re.compile(r"(?:He|She|It|They)\b")
 _NUMBERED = frozenset(
     "act article book chapter class grade group level part phase schedule stage title type volume".split()
 )
 """What a Roman one may follow."""
+_DENYING = re.compile(
+    r"\b(?:no|not|never|none|nothing|cannot|without|except|avoid|false|wrong|untrue|incorrect|myths?|fictions?|mistakes?"
+    r"|prohibited|forbidden|banned|excluded|exempt|unless)\b|n[’']t\b",
+    re.IGNORECASE,
+)
 _ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE)
 
 
@@ -116,6 +133,8 @@ class Gate:
         self._room = limits.sentences
         self._referent: str | None = ""
         """What a pronoun of the next sentence stands for; None if the sentence that names it was dropped."""
+        self._last: tuple[Located, ...] = ()
+        """Where the sentence that passed last stands in the book."""
         self.issues: list[Issue] = []
 
     def offer(self, passages: Iterable[PassageLike]) -> None:
@@ -136,8 +155,8 @@ class Gate:
                 self._referent = None
                 continue
             passed.append(found)
-            subject = _subject(found.text)
-            self._referent = subject or self._referent
+            self._last = found.quotes
+            self._referent = _subject(found.text) or self._referent
         return passed
 
     def _split(self, draft: DraftSentence) -> Iterator[DraftSentence]:
@@ -181,18 +200,28 @@ class Gate:
             for start, end in find(draft.text, self._texts[key]):
                 if whole_sentences((start, end), self._texts[key], self._units[key]):
                     words = self._texts[key][start:end]
-                    return Passed(words, "quote", (Located(key, start, end, words),))
+                    quote = Located(key, start, end, words)
+                    self._must_mean_the_same(quote)
+                    self._must_not_be_denied(quote)
+                    return Passed(words, "quote", (quote,))
         # A part of a sentence may say what the whole does not: "it was a joke" of "some say that it was a joke".
         part = self._statement(replace(draft, quote=draft.text))
+        if len(part.quotes) > 1:  # a quote with gaps: what was judged is the whole of it
+            return part
         return replace(part, text=part.quotes[0].quote, kind="quote")
 
     def _statement(self, draft: DraftSentence) -> Passed:
         located, evidence = self._evidence(draft)
+        passage = "\n".join(dict.fromkeys(self._texts[quote.passage] for quote in located))
+        if not is_english(passage):
+            message = (
+                "A sentence of one's own can be judged in English alone; whole sentences of the book may be quoted."
+            )
+            raise _Rejected("language", message, located[0].passage)
         if _has_speaker(draft.text, evidence) and not any(_has_speaker(one.text) for one in evidence):
             message = "It speaks of “I”, and the sentences that it rests on do not: a book's answer has no speaker."
             raise _Rejected("speaker", message, located[0].passage)
         claim = self._resolved(draft.text)
-        passage = "\n".join(dict.fromkeys(self._texts[quote.passage] for quote in located))
         comparison = compare(claim, evidence, passage)
         try:
             support = self._by_its_words(claim, evidence, comparison, located[0].passage)
@@ -258,12 +287,30 @@ class Gate:
 
     def _resolved(self, text: str) -> str:
         """The claim with the pronoun that it begins with replaced by what it stands for in the answer."""
-        first = re.match(r"(?:He|She|It|They)\b", text)
+        first = _PRONOUN.match(text)
         if first is None:
             return text
         if self._referent is None:
             raise _Rejected("dangling", "The sentence that it refers to was dropped.")
         return self._referent + text[first.end() :] if self._referent else text
+
+    def _must_mean_the_same(self, quote: Located) -> None:
+        """A pronoun that a quote begins with stands for the same in the book as behind what the answer has said."""
+        text, spans = self._texts[quote.passage], self._units[quote.passage]
+        if not self._last or not _PRONOUN.match(quote.quote):
+            return
+        if any(before.passage == quote.passage and not text[before.end : quote.start].strip() for before in self._last):
+            return
+        meant = next(around((quote.start, quote.end), text, spans)).subject
+        if meant and self._referent and not parse(meant).words & parse(self._referent).words:
+            message = f"It speaks of “{meant}” in the book, and would speak of “{self._referent}” here."
+            raise _Rejected("dangling", message, quote.passage)
+
+    def _must_not_be_denied(self, quote: Located) -> None:
+        """An item of a list says nothing without the line above it that says "Never:" or "These are false:"."""
+        lead = lead_in(self._texts[quote.passage], quote.start)
+        if lead and _DENYING.search(lead):
+            raise _Rejected("restriction", f"It is an item of a list that begins “{lead}”.", quote.passage)
 
     def _take_room(self, passed: Passed) -> None:
         """Count the sentence; a list or a row of a table that is quoted whole counts as one."""
