@@ -17,6 +17,15 @@ _WHOLE_KINDS = frozenset({"heading", "caption"})
 _MARKER = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)]|\[\w{1,5}\])[^\S\n]+")
 _OTHER_STOPS = re.compile(r"(?<=[。！？｡؟۔।॥])[\"'”’」』）)]*\s*")
 """Full stops of other scripts, which the splitter (trained on English) does not know."""
+_NO_END = re.compile(
+    r"\. [a-z&|;-]"  # a stop alone is a word of a command: git add . && git commit
+    r"|[(\[]?(?i:toms?|vols|chs|chaps?|tabs?|arts|fols|nn|vv|max|excl)\. "
+    r"(?:[a-z0-9]|(?!I\b)[IVXLC]+\b|I(?:[,;:.)–-]| and [IVX]))"
+    r"|[(\[]?(?:Lt|Cmdr|Profs|MM|Mme|Mlle)\. \w"
+)
+"""A word and what follows, where the splitter cuts though no sentence ends: commands, references, titles new to it."""
+_REACH = 12
+"""More characters than any of those words has."""
 
 _LONG_BLOCK = 1_000_000
 """A block this long has no paragraphs to speak of; it is split by piece to keep the splitter's memory small."""
@@ -67,12 +76,21 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
     body = marker.end() if marker else first
     for piece in _pieces(text, body, line.end):
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
-        cuts = {piece.start + start for start, _ in sent_spans(text[piece.start : piece.end])}
+        starts = (piece.start + start for start, _ in sent_spans(text[piece.start : piece.end]))
+        cuts = {start for start in starts if not _inside(text, piece.start, start)}
         cuts.update(stop.end() for stop in _OTHER_STOPS.finditer(text, piece.start, piece.end))
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
             if span.start < span.end:
                 yield Span(first if span.start == body else span.start, span.end)
+
+
+def _inside(text: str, first: int, start: int) -> bool:
+    """Whether a sentence that the splitter begins here goes on from the one before."""
+    if start == first or text[start - 2 : start] != ". ":
+        return False
+    word = text[max(first, start - _REACH) : start - 1].rpartition(" ")[2]
+    return _NO_END.match(f"{word} {text[start : start + _REACH]}") is not None
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
