@@ -94,6 +94,29 @@ def test_myst_directives_and_roles() -> None:
     ]
 
 
+def test_references_without_words_read_as_what_they_point_to() -> None:
+    text = (
+        "(rr-plan)=\n(plan)=\n\n# The *Data* Plan\n\nSimilar to a [](#rr-plan), or {ref}`plan`, is {ref}`<plan>`.\n\n"
+        ":::{note} In [](#plan)\n:::\n\n```{figure} x.png\nSee [](#PLAN)\n```\n\n"
+        "| a | b |\n|---|---|\n| [](#plan) | x[^1] |\n\n[^1]: As [](#plan) says.\n"
+    )
+    assert read(text) == [
+        ("heading", "The Data Plan"),
+        ("paragraph", "Similar to a The Data Plan, or The Data Plan, is The Data Plan."),
+        ("paragraph", "In The Data Plan"),
+        ("caption", "See The Data Plan"),
+        ("table", "a | b\nThe Data Plan | x[1]"),
+        ("footnote", "[1] As The Data Plan says."),
+    ]
+
+
+def test_references_to_other_files_are_readable() -> None:
+    text = "A [](#rr-rdm-dmp), a [](#cl-team-manual), [](../guides/field-notes.md), {doc}`../old_maps`, {ref}`er-self`."
+    assert read(text) == [("paragraph", "A RDM DMP, a team manual, field notes, old maps, self.")]
+    text = "At [](https://x.example/a-b), [](doi:10.5/a-b), [![badge](b.png)](https://x.example/), [](<>) `{ref}`."
+    assert read(text) == [("paragraph", "At https://x.example/a-b, doi:10.5/a-b, , {ref}.")]
+
+
 def test_docusaurus_admonitions_and_mdx() -> None:
     text = "import Tabs from '@theme/Tabs';\n\n# T\n\n:::note Careful\n\nInside.\n\n:::\n\n<div><b>Raw</b> html</div>\n"
     assert read(text) == [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -13,6 +14,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from selectolax.lexbor import LexborHTMLParser
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
 from chapterverse.ingest.formats.text import decode
 from chapterverse.types import BlockKind, ReadOptions
 
@@ -24,37 +26,40 @@ _ADMONITION = re.compile(
     r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
 )
 _MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
-_ROLE = re.compile(r"\{[\w:-]+\}$")
-_ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
 _SILENT_DIRECTIVES = frozenset({"tableofcontents", "toctree", "contents", "raw", "index", "bibliography", "include"})
 
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin).use(front_matter_plugin)
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.use(footnote_plugin).use(front_matter_plugin)
+    parser.core.ruler.push("name_references", name_references)
+    return parser
 
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
     text = decode(data, composer)
+    titles = {label: _plain(heading) for label, heading in labelled(text).items()}
     text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
-    _Walk(composer).run(text)
+    _Walk(composer, titles).run(text)
 
 
 class _Walk:
     """One pass over the flat list of tokens; lists and quotes are told apart by the containers that are open."""
 
-    def __init__(self, composer: Composer) -> None:
+    def __init__(self, composer: Composer, titles: Mapping[str, str]) -> None:
         self.composer = composer
+        self.titles = titles
         self.containers: list[str] = []
         self.counters: list[int | None] = []
         self.marker = ""
         self.notes: dict[int, str] = {}
 
     def run(self, text: str) -> None:
-        tokens = _parser().parse(text)
+        tokens = self._parsed(text)
         self.notes = _footnotes(tokens)
         stream = iter(tokens)
         for token in stream:
@@ -63,6 +68,9 @@ class _Walk:
             handler = getattr(self, f"_on_{token.type}", None)
             if handler is not None:
                 handler(token, stream)
+
+    def _parsed(self, text: str) -> list[Token]:
+        return _parser().parse(text, {TITLES: self.titles})
 
     def _on_front_matter(self, token: Token, _: Iterator[Token]) -> None:
         for key, value in _META.findall(token.content):
@@ -130,14 +138,14 @@ class _Walk:
     def _directive(self, name: str, argument: str, body: str) -> None:
         """A MyST directive holds Markdown of its own: a figure's caption, or an admonition's paragraphs."""
         if name in ("figure", "image"):
-            for token in _parser().parse(body):
+            for token in self._parsed(body):
                 if token.type == "inline":
                     self.composer.add("caption", inline_text(token))
             return
         if argument:
-            self.composer.add("paragraph", inline_text(_parser().parseInline(argument)[0]))
+            self.composer.add("paragraph", _plain(argument, self.titles))
         if len(self.containers) < 20:
-            nested = _Walk(self.composer)
+            nested = _Walk(self.composer, self.titles)
             nested.containers = [*self.containers, "directive"]
             nested.run(body)
 
@@ -194,29 +202,24 @@ def _is_caption(inline: Token) -> bool:
     )
 
 
+def _plain(markdown: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A line of Markdown as a reader sees it."""
+    return inline_text(_parser().parseInline(markdown, {TITLES: titles})[0])
+
+
 def inline_text(inline: Token) -> str:
     """What a reader sees of an inline token: no markup, no images, no addresses of links."""
     parts: list[str] = []
     for child in inline.children or ():
-        if child.type in ("text", "text_special"):
+        if child.type in ("text", "text_special", "code_inline"):
             parts.append(child.content)
         elif child.type in ("softbreak", "hardbreak"):
             parts.append(" ")
-        elif child.type == "code_inline":
-            parts.append(_role_or_code(parts, child.content))
         elif child.type == "footnote_ref":
             parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
         elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
             parts.append(" ")
     return "".join(parts)
-
-
-def _role_or_code(parts: list[str], content: str) -> str:
-    """MyST writes `{ref}`text<target>``: the role goes, the text stays."""
-    if not (parts and _ROLE.search(parts[-1])):
-        return content
-    parts[-1] = _ROLE.sub("", parts[-1])
-    return _ROLE_TARGET.sub("", content)
 
 
 def html_text(html: str) -> str:
