@@ -316,10 +316,27 @@ def test_a_sentence_about_a_table_is_no_caption() -> None:
 
 
 def test_title_and_author_are_read_unless_a_program_made_them_up() -> None:
-    document = read(drawn(lines([PROSE[:60]]), title="The Clocks of Harrow Vale", author="W. Tarrant"))
+    page = lines(["The Clocks of Harrow Vale", "WILHELMINA TARRANT", PROSE[:60]])
+    document = read(drawn(page, title="The Clocks of Harrow Vale", author="W. Tarrant"))
     assert (document.title, document.author, document.page_count) == ("The Clocks of Harrow Vale", "W. Tarrant", 1)
     for junk in ("Microsoft Word - thesis_final.doc", "untitled", "book.indd"):
         assert read(drawn(lines([PROSE[:60]]), title=junk)).title == "book.pdf"
+
+
+def test_an_author_whom_the_book_does_not_name_is_left_out() -> None:
+    for stranger in ("Chuck", "Turn-Key Systems Pty Ltd"):
+        document = read(drawn(lines(["Plan of the Vale", PROSE[:60]]), title="Plan of the Vale", author=stranger))
+        assert (document.title, document.author) == ("Plan of the Vale", None)
+
+
+def test_a_title_that_names_the_author_is_parted() -> None:
+    for title, expected in {
+        "The Vale, by Ada de Keeper": ("The Vale", "Ada de Keeper"),
+        "Stand by Me": ("Stand by Me", None),
+        "Learning, by doing it": ("Learning, by doing it", None),
+    }.items():
+        document = read(drawn(lines([PROSE[:60]]), title=title, author="Chuck"))
+        assert (document.title, document.author) == expected
 
 
 # --- page truth ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium_c
 
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest.composer import Composer
-from chapterverse.ingest.formats.pdf.model import Bookmark
+from chapterverse.ingest.formats.pdf.model import Bookmark, PageContent
 from chapterverse.types import ReadOptions
 
 _MAX_BOOKMARKS = 10_000
@@ -32,6 +32,11 @@ _JUNK_TITLE = re.compile(
     r"|^microsoft (word|powerpoint|excel) - |\.(docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf|rtf|odt|html?|wpd|pub|txt)$",
     re.I,
 )
+
+_TITLE_BY = re.compile(r"(?P<title>.*\S), by (?P<author>[A-ZÀ-Þ][\w.’'-]*(?: [^\W\d_][\w.’'-]*){1,4})")
+_WORD = re.compile(r"\w{3,}")
+_FRONT_PAGES = 10
+"""So many pages may come before and with the title page and the imprint."""
 
 
 def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfium.PdfDocument:
@@ -125,12 +130,22 @@ def _references_intact(data: bytes) -> bool:
     return all(_OBJECT.match(data, offset) for offset in offsets)
 
 
-def read_metadata(document: pdfium.PdfDocument, composer: Composer) -> None:
+def read_metadata(document: pdfium.PdfDocument, composer: Composer, pages: list[PageContent]) -> None:
     """Title, author and language, unless a program filled them in on its own."""
     title, author = (document.get_metadata_value(key).strip() for key in ("Title", "Author"))
+    if titled := _TITLE_BY.fullmatch(title):
+        title, author = titled["title"], titled["author"]
+    elif not _names(pages[:_FRONT_PAGES], author):
+        author = ""
     composer.title = None if _JUNK_TITLE.search(title) else title or None
     composer.author = None if _JUNK_TITLE.search(author) else author or None
     composer.page_count = len(document)
+
+
+def _names(pages: list[PageContent], author: str) -> bool:
+    """Whether a book names its author. Who only typed it, and who sold the program, stand in the metadata alone."""
+    front = " ".join(span.text for page in pages for span in page.spans).casefold()
+    return all(word in front for word in _WORD.findall(author.casefold()))
 
 
 def page_label(document: pdfium.PdfDocument, index: int) -> str | None:

@@ -31,8 +31,8 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:
     """Read a PDF."""
     document = open_document(data, composer, options)
     try:
-        read_metadata(document, composer)
         pages = _read_pages(document, composer)
+        read_metadata(document, composer, pages)
         outline = bookmarks(document, composer)
     finally:
         document.close()
