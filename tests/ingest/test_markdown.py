@@ -21,6 +21,24 @@ def test_headings_make_the_outline() -> None:
     ]
 
 
+def test_numbers_tell_what_lies_under_what_where_levels_do_not() -> None:
+    titles = ["1 Air", "1.1. Soot", "Step 1.1.1. Filters", "Act 1.1.1.1 Buy", "Step 1.1.2. Fines", "Costs", "1.2 Ash"]
+    text = "".join(f"## {title}\n\n" for title in [*titles, "11.2 Ice", "Appendix B", "B.1 Maps"])
+    document = parse(text.encode(), "book.md")
+    assert [block.headings for block in document.blocks] == [
+        ("1 Air",),
+        ("1 Air", "1.1. Soot"),
+        ("1 Air", "1.1. Soot", "Step 1.1.1. Filters"),
+        ("1 Air", "1.1. Soot", "Step 1.1.1. Filters", "Act 1.1.1.1 Buy"),
+        ("1 Air", "1.1. Soot", "Step 1.1.2. Fines"),
+        ("Costs",),
+        ("1.2 Ash",),
+        ("11.2 Ice",),
+        ("Appendix B",),
+        ("Appendix B", "B.1 Maps"),
+    ]
+
+
 def test_markup_goes_and_words_stay_apart() -> None:
     text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
     text += " &amp; \\*star\\*."

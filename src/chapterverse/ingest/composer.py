@@ -31,6 +31,9 @@ _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _STACK = re.compile(r"(?<![^\w\s\x00-\x7f])[^\w\s\x00-\x7f]{100,}")
 """More marks and symbols in a row than any letter carries accents."""
 
+_NUMBER = re.compile(r"(?:[^\W\d_]+ )?((?:[A-Z]|[0-9]+)(?:\.[0-9]+){0,8})\.?(?![\w.])")
+"""A heading's number, alone or after one word. Deeper ones no book has, but a hostile file could."""
+
 
 def clean(text: str, kind: BlockKind = "paragraph") -> str:
     """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind allows."""
@@ -49,6 +52,12 @@ def _composed(text: str) -> str:
 
 def _without_accents(stack: re.Match[str]) -> str:
     return "".join(char for char in stack.group() if not unicodedata.combining(char))
+
+
+def _is_under(title: str, other: str) -> bool:
+    """Whether a title's number goes on from another's, as "Strategy 1.1.1" does from "1.1 Emissions"."""
+    number, above = _NUMBER.match(title), _NUMBER.match(other)
+    return bool(number and above and number[1].startswith(above[1] + "."))
 
 
 class Composer:
@@ -99,7 +108,8 @@ class Composer:
         if len(title) > _LONGEST_HEADING:
             self.add("paragraph", pieces, cfi)
             return
-        while self._path and (self._path[-1][0] >= level or self._path[-1][1] == title):
+        self._close(title, level)
+        while self._path and self._path[-1][1] == title:
             self._path.pop()
         self._path.append((level, title))
         self.add("heading", pieces, cfi)
@@ -107,8 +117,7 @@ class Composer:
     def section(self, title: str, level: int) -> None:
         """Open a place in the outline that the text itself does not print (an EPUB contents entry, say)."""
         title = clean(title).strip()
-        while self._path and self._path[-1][0] >= level:
-            self._path.pop()
+        self._close(title, level)
         if title:
             self._path.append((level, title))
 
@@ -166,6 +175,14 @@ class Composer:
         reasons = list(self._warnings)
         more = len(reasons) - _MAX_WARNINGS
         return [*reasons[:_MAX_WARNINGS], f"{more:,} more warnings are not shown."] if more > 0 else reasons
+
+    def _close(self, title: str, level: int) -> None:
+        """Leave what lies as deep as a title or deeper, unless its number places it there: 1.1.1 lies under 1.1."""
+        while self._path:
+            depth, above = self._path[-1]
+            if depth < level or (depth == level and _is_under(title, above)):
+                break
+            self._path.pop()
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
