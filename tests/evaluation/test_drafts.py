@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation import drafts, questions
 from chapterverse.library import Library
 from chapterverse.types import Block, Document
+
+COLOURS = "red green blue grey white black brown pink amber violet golden silver".split()
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +83,42 @@ def test_a_sentence_becomes_a_question(sentence: str, question: str, answer: str
 
 def test_sentences_that_lean_on_others_are_left_alone() -> None:
     assert drafts._Book([book("It was rebuilt in 1742, and it has stood ever since.")]).drafts() == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The council fulfils its Section 309 responsibilities with care and patience.",
+        "The council reviews section 309 responsibilities with care and patience.",
+        "The order known as E.O. 14008 directs all councils to keep their clocks.",
+        "The council followed the 1990 amendments with much care and patience.",
+        "Over the next four years, the council will mend the clocks of the vale.",
+    ],
+)
+def test_a_number_that_names_or_a_clause_that_says_nothing_is_not_asked(sentence: str) -> None:
+    assert drafts._Book([book(sentence)]).drafts() == []
+
+
+def test_a_count_beside_a_number_that_names_is_asked() -> None:
+    made = drafts._Book([book("The Section 309 reviews of the council took 12 clerks a whole year.")])
+    assert [one.question for one in made.drafts()] == [
+        "The Section 309 reviews of the council took how many clerks a whole year?"
+    ]
+
+
+def test_no_question_is_asked_twice() -> None:
+    made = drafts._Book(
+        [book("A noon-stone is a flat slab with a line cut along it.", "A Noon-stone is a gift for every new miller.")]
+    )
+    assert [one.question for one in made.drafts()] == ["What is a noon-stone?"]
+
+
+def test_as_many_are_to_be_refused_as_answered_where_no_name_can_be_exchanged(tmp_path: Path) -> None:
+    sentences = [f"The {word} wheel of the old mill turns {n} times." for n, word in enumerate(COLOURS, 12)]
+    (tmp_path / "mill.md").write_text("# Mill\n\n" + "\n\n".join(sentences), "utf-8")
+    made = drafts.draft(Library.open(tmp_path / "mill.md"), count=20)
+    kinds = Counter(one.kind for one in made)
+    assert kinds == {"answerable": 10, "out_of_scope": 10}
 
 
 def test_a_name_is_exchanged_for_one_of_whom_the_book_does_not_say_it() -> None:

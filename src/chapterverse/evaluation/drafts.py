@@ -43,7 +43,12 @@ _DEFINITION = re.compile(
 )
 _YEAR = re.compile(r"\bin (?P<answer>1[0-9]{3}|20[0-9]{2})\b")
 _COUNT = re.compile(rf"(?<![\w.-])(?<!or )(?P<answer>{_NUMBER}) (?P<things>[a-z]{{3,}}s)\b(?! and)")
+_YEAR_ALONE = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_NUMBERED = frozenset("section article chapter part title figure table page appendix volume step phase rule".split())
+"""Nouns whose number is a name, not a count."""
 _DOER = re.compile(rf"(?P<answer>{_NAME}) (?P<rest>(?:{_DOES}) .+)\.")
+_TELLING = 3
+"""A gap stands among at least so many words of meaning: "over the next how many years?" may ask of anything."""
 _POINTING = frozenset(
     "it its this that these those there he she they his her their we you i what which who here such one".split()
 )
@@ -104,19 +109,23 @@ class _Book:
                 yield sentence, section
 
     def drafts(self) -> list[_Draft]:
-        """At most one question of every sentence."""
-        made = (next(self._asked(sentence, section), None) for sentence, section in self.sentences())
-        return [draft for draft in made if draft is not None]
+        """At most one question of every sentence, and none twice."""
+        made: dict[str, _Draft] = {}
+        for sentence, section in self.sentences():
+            for one in self._asked(sentence, section):
+                if made.setdefault(one.question.casefold(), one) is one:
+                    break
+        return list(made.values())
 
     def _asked(self, sentence: str, section: str) -> Iterator[_Draft]:
         if (found := _DEFINITION.fullmatch(sentence)) and _is_term(found["term"]):
             term = f"{(found['article'] or '').lower()}{found['term']}"
             yield _Draft("definition", f"What {found['verb']} {term}?", found["answer"], sentence, section)
-        if found := _YEAR.search(sentence):
-            yield _Draft("cloze, year", _gap(found, "in which year"), found["answer"], sentence, section)
-        if found := _COUNT.search(sentence):
-            counted = f"{found['answer']} {found['things']}"
-            yield _Draft("cloze, number", _gap(found, f"how many {found['things']}"), counted, sentence, section)
+        if (found := _YEAR.search(sentence)) and (question := _gap(found, "in which year")):
+            yield _Draft("cloze, year", question, found["answer"], sentence, section)
+        found = next(filter(_is_count, _COUNT.finditer(sentence)), None)
+        if found and (question := _gap(found, f"how many {found['things']}")):
+            yield _Draft("cloze, number", question, f"{found['answer']} {found['things']}", sentence, section)
         if (found := _DOER.fullmatch(sentence)) and found["answer"] in self.names:
             yield _Draft("cloze, name", f"Who or what {found['rest']}?", found["answer"], sentence, section)
 
@@ -141,7 +150,7 @@ class _Book:
 
 
 def draft(library: Library, index: str | None = None, count: int = 60) -> list[Question]:
-    """About `count` questions: half of them answered by the books, a quarter related but absent, a quarter strange."""
+    """About `count` questions: half answered by the books, at most a quarter related but absent, the rest strange."""
     if count < 4:
         raise AstRagValidationError(f"The count is {count}; at least 4 questions are drafted.")
     sources = library.inspect(index).sources
@@ -156,7 +165,8 @@ def draft(library: Library, index: str | None = None, count: int = 60) -> list[Q
     swapped = (book.exchanged(one, rng) for one in rng.sample(drafts, len(drafts)))
     absent = list(dict.fromkeys(question for question in swapped if question))[: count // 4]
     strange = [question for question in _of_other_books() if book.strange(question)]
-    strange = rng.sample(strange, min(len(strange), count // 4))
+    # Where few names can be exchanged, strange ones stand in, so that as many are to be refused as answered.
+    strange = rng.sample(strange, min(len(strange), len(chosen) - len(absent)))
     return [
         *(_question(f"d{n:03}", one) for n, one in enumerate(chosen, 1)),
         *(_unanswered(f"x{n:03}", "absent", one) for n, one in enumerate(absent, 1)),
@@ -193,11 +203,20 @@ def _unanswered(key: str, kind: questions.Kind, question: str) -> Question:
     return Question(id=key, kind=kind, question=question, made=MADE)
 
 
-def _gap(found: re.Match[str], gap: str) -> str:
-    """The clause around a match as a question, with a gap where the answer was."""
+def _gap(found: re.Match[str], gap: str) -> str | None:
+    """The clause around a match as a question, with a gap where the answer was; None where it asks of nothing."""
     before = re.split(r"[;:] ", found.string[: found.start()])[-1]
     after = re.split(r"[,;:.]", found.string[found.end() :])[0]
+    if len(_content(f"{before} {after}")) < _TELLING:
+        return None
     return f"{before[:1].upper()}{before[1:]}{gap}{after}?"
+
+
+def _is_count(found: re.Match[str]) -> bool:
+    """Whether a number counts things: it does not in "Section 309 reviews", "E.O. 14008 directs", "the 1990 rules"."""
+    before = found.string[: found.start()].split()[-1:] or [""]
+    named = before[0].lower() in _NUMBERED or (before[0][:1].isupper() and before[0].lower() not in FUNCTION_WORDS)
+    return not (found["answer"][0].isdigit() and (named or _YEAR_ALONE.fullmatch(found["answer"])))
 
 
 def _is_term(term: str) -> bool:
