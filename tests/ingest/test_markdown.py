@@ -135,6 +135,10 @@ def test_references_to_other_files_are_readable() -> None:
     assert read(text) == [("paragraph", "At https://x.example/a-b, doi:10.5/a-b, , {ref}.")]
 
 
+def test_a_label_above_an_endless_heading_is_read_in_time() -> None:
+    assert read("(a)=\n# x" + " " * 100_000 + "y #\n\nSee [](#a).")[-1] == ("paragraph", "See a.")
+
+
 def test_docusaurus_admonitions_and_mdx() -> None:
     text = "import Tabs from '@theme/Tabs';\n\n# T\n\n:::note Careful\n\nInside.\n\n:::\n\n<div><b>Raw</b> html</div>\n"
     assert read(text) == [

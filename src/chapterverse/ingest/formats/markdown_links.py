@@ -18,7 +18,8 @@ TITLES = "titles"
 """Where a parser's environment has the headings by their labels."""
 
 _LABEL = re.compile(r"[ \t>]*\(([^()\n]+)\)=[ \t]*")
-_HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+(.{1,250}?)[ \t]*#*[ \t]*")
+_HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+(?=\S)")
+_LONGEST = 250
 """What is longer is no heading to the composer, and repeated by a thousand links would make a bomb."""
 _ROLE = re.compile(r"\{([\w:-]+)\}$")
 _POINTING_ROLES = frozenset({"ref", "numref", "doc"})
@@ -36,8 +37,9 @@ def labelled(text: str) -> dict[str, str]:
         if label := _LABEL.fullmatch(line):
             waiting.append(label[1].lower())
         elif line.strip():
-            if waiting and (heading := _HEADING.fullmatch(line)):
-                headings |= dict.fromkeys(waiting, heading[1])
+            if waiting and (marks := _HEADING.match(line)):
+                heading = line[marks.end() :].rstrip("# \t")
+                headings |= dict.fromkeys(waiting if len(heading) <= _LONGEST else (), heading)
             waiting.clear()
     return headings
 
