@@ -71,6 +71,21 @@ def test_errors_are_readable_and_have_codes(arguments: list[str], code: int, mes
     assert "Traceback" not in done.stderr
 
 
+def test_bytes_that_are_no_text_are_refused_with_the_name_of_their_field(tmp_path: Path, clocks_home: Path) -> None:
+    broken = os.fsdecode(b"who \xff built it")
+    book = tmp_path / "book.txt"
+    book.write_text("The bell weighs ten tons.")
+    for field, arguments in {
+        "question": ["ask", broken],
+        "file_ids": ["search", "who built it", "--file", broken],
+        "index": ["add", str(book), "--index", broken],
+        "exclude": ["add", str(book), "--exclude", broken],
+    }.items():
+        done = chapterverse(*arguments, CHAPTERVERSE_HOME=str(clocks_home))
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith(f"chapterverse: {field}: this is not valid text")
+
+
 def test_too_many_files_say_how_to_go_on(tmp_path: Path) -> None:
     for i in range(3):
         (tmp_path / f"{i}.txt").write_text("x")

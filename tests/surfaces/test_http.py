@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import httpx2
 import pytest
 
@@ -77,6 +80,39 @@ def test_bad_requests_say_what_is_wrong(client: httpx2.Client, body: dict[str, o
     assert set(error) == {"error", "detail", "request_id"}
     assert detail in error["detail"]
     assert "Traceback" not in response.text
+
+
+HALF = "half a \ud83d smile"
+TURN = {"role": "user", "content": "Who was Kell?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/ask", {"question": HALF}, "question"),
+        ("/ask", {"question": "What is it?", "selected_text": HALF}, "selected_text"),
+        ("/ask", {"question": "What is it?", "scope": {"type": "section-specific", "identifier": HALF}}, "scope"),
+        ("/ask", {"question": "What is it?", "filters": {"chapter": HALF}}, "chapters"),
+        ("/ask", {"question": "What is it?", "filters": {"file_ids": ["a", HALF]}}, "file_ids"),
+        ("/search", {"query": "What is it?", "filters": {"fileIds": [HALF]}}, "fileIds"),
+        ("/answer", {"question": "Who?", "options": {"insufficientEvidenceMessage": HALF}}, "insufficientEvidence"),
+        ("/indexes", {"source": {"folderId": "x", "excludeFileIds": [HALF]}}, "excludeFileIds"),
+        ("/v1/chat/completions", {"model": "clocks", "messages": [{**TURN, "content": HALF}]}, "question"),
+        (
+            "/v1/chat/completions",
+            {"model": "clocks", "messages": [{**TURN, "content": HALF}], "stream": True},
+            "question",
+        ),
+        ("/v1/chat/completions", {"model": "clocks", "messages": [{**TURN, "content": HALF}, TURN]}, "history"),
+    ],
+)
+def test_half_a_character_is_refused_by_the_name_of_its_field(
+    client: httpx2.Client, path: str, body: dict[str, Any], field: str
+) -> None:
+    response = client.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert response.status_code == 400, response.text
+    assert field in response.text
+    assert "not valid text" in response.text
 
 
 def test_other_errors_have_the_same_shape(client: httpx2.Client) -> None:

@@ -6,12 +6,13 @@ Nothing has a default here: what a request does not say is looked up elsewhere f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from chapterverse.errors import AstRagValidationError
+from chapterverse.library.terms import NO_TEXT, is_text
 
 Auth = str | Mapping[str, Any] | None
 
@@ -41,6 +42,13 @@ class Section(BaseModel):
         if twice:
             raise ValueError(f"{twice[0]!r} is given twice, once in snake_case")
         return given
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        for name, value in self:
+            if not is_text(value):
+                raise ValueError(f"{to_camel(name)!r}: {NO_TEXT}")
+        return self
 
 
 class Source(Section):

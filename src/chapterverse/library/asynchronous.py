@@ -31,7 +31,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
 from chapterverse.library.loading import load_agent
 from chapterverse.library.parts import open_reader, validation_for
-from chapterverse.library.terms import check_question, check_selection, context_of, home_at
+from chapterverse.library.terms import check_question, check_selection, check_text, context_of, home_at
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
 from chapterverse.settings import Settings
@@ -228,6 +228,7 @@ class AsyncLibrary(Indexes):
         return [reading.answerable for reading in readings]
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
+        check_text(scope=scope.identifier, **(asdict(where) if where else {}))
         if scope.type == "full-book":
             return where
         outline = [path for source in await reader.sources() for path in source.outline]

@@ -16,6 +16,7 @@ from chapterverse.ingest import detect
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome, read_all
 from chapterverse.ingest.sources import SourceOptions, open_source
+from chapterverse.library.terms import check_text
 from chapterverse.protocols import Source
 from chapterverse.providers.service import Preview
 from chapterverse.types import Chunk, Chunking, Document, Notice, ReadOptions, SourceItem
@@ -34,6 +35,9 @@ class SourceSpec:
     allow_private_addresses: bool = False
     prefix: str = ""
     """Stands before the ids of its files where another source of the index has equal ones."""
+
+    def __post_init__(self) -> None:
+        check_text(**asdict(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SourceSpec:

@@ -18,7 +18,9 @@ MAX_QUESTION = 1000
 MAX_SELECTION = 10_000
 SAMPLE = "sample"
 """The address of the book we bring."""
+NO_TEXT = "this is not valid text: it holds half of a character (a lone surrogate), or bytes that are not UTF-8"
 _SCHEME = re.compile(r"[a-z]{2,}:")
+_HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def resolve_address(address: str | Path) -> str | Path:
@@ -27,6 +29,22 @@ def resolve_address(address: str | Path) -> str | Path:
         return sample_book()
     path = Path(address).expanduser()
     return path.resolve() if path.exists() else address
+
+
+def is_text(value: object) -> bool:
+    """Whether all text in a value can be written down: JSON and the command line let halves of characters through."""
+    if isinstance(value, str):
+        return _HALF.search(value) is None
+    if isinstance(value, Mapping):
+        return is_text(list(value)) and is_text(list(value.values()))
+    return all(map(is_text, value)) if isinstance(value, list | tuple) else True
+
+
+def check_text(**fields: object) -> None:
+    """Refuse what neither models nor stores can take; the `InvalidQueryError` names the field."""
+    for name, value in fields.items():
+        if not is_text(value):
+            raise InvalidQueryError(f"{name}: {NO_TEXT}.", details={"field": name})
 
 
 def check_question(question: str) -> str:
@@ -38,6 +56,7 @@ def check_question(question: str) -> str:
             f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read. Please shorten it.",
             details={"limit": MAX_QUESTION},
         )
+    check_text(question=question)
     return question.strip()
 
 
@@ -50,6 +69,7 @@ def check_selection(selection: str) -> str:
             f"The selected text has {len(selection):,} characters; at most {MAX_SELECTION:,} are read. Select less.",
             details={"limit": MAX_SELECTION},
         )
+    check_text(selected_text=selection)
     return selection
 
 
@@ -58,6 +78,7 @@ def context_of(question: str, history: Sequence[Mapping[str, str]]) -> str:
     for turn in history:
         if turn.get("role") not in ("user", "assistant") or not isinstance(turn.get("content"), str):
             raise InvalidQueryError("history takes turns with a role, 'user' or 'assistant', and a content.")
+        check_text(history=turn["content"])
     asked = [turn["content"] for turn in history if turn["role"] == "user"]
     return asked[-1][:MAX_QUESTION] if asked and parts(question)[0].leans else ""
 
@@ -72,6 +93,7 @@ def retrieval_defaults(target: Target) -> dict[str, Any]:
 
 def slug(name: str) -> str:
     """A name as an index id."""
+    check_text(index=name)
     folded = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:80]
     if not folded:
         raise AstRagValidationError(f"{name!r} cannot name an index: it has no letter or digit.")
