@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError, InvalidQueryError
+from chapterverse.index.manifest import check_index_id
 from chapterverse.library import AsyncLibrary, Ingestion, Library
+from chapterverse.library.terms import slug
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
@@ -47,6 +50,39 @@ def test_add_search_and_inspect(library: Library, books: Path) -> None:
     assert [source.file_id for source in inspection.sources] == ["bells.md", "sheep.md"]
     assert inspection.sources[0].outline == (("Bells",), ("Ropes",))
     assert inspection.stats.chunks == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("Report 2024_final", "report-2024_final"),
+        ("Über Café", "uber-cafe"),
+        ("Война и мир", "book-adff256a"),
+        ("Том 2", "2-"),
+        ("🎉", "book-"),
+        ("..", "book-"),
+        ("a" * 80, "a" * 80),
+        ("a" * 81, "a" * 71 + "-"),
+    ],
+)
+def test_an_index_id_is_plain_and_its_own_whatever_the_name(name: str, key: str) -> None:
+    found = slug(name)
+    check_index_id(found)
+    assert found.startswith(key)
+    assert len(found) <= 80
+    assert found == slug(unicodedata.normalize("NFD", name))
+    assert found != slug(name + "!1")
+
+
+def test_a_book_in_any_script_is_added_and_asked_by_its_name(library: Library, tmp_path: Path) -> None:
+    book = tmp_path / "Война и мир.txt"
+    book.write_text("Князь Андрей лежал на Праценской горе.")
+    assert library.add(book).record.name == "Война и мир"
+    library.add(tmp_path / "Война и мир.txt", index="🎉")
+    assert library.search("Где лежал князь Андрей?", index="Война и мир").found
+    assert library.search("Где лежал князь Андрей?", index="🎉").found
+    with pytest.raises(AstRagValidationError, match="blank"):
+        library.add(book, index="  ")
 
 
 def test_a_book_is_opened_and_asked_in_one_breath(library: Library, books: Path, tmp_path: Path) -> None:

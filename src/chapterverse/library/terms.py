@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ MAX_SELECTION = 10_000
 SAMPLE = "sample"
 """The address of the book we bring."""
 NO_TEXT = "this is not valid text: it holds half of a character (a lone surrogate), or bytes that are not UTF-8"
+_LONGEST_ID, _DIGEST = 80, 8
 _SCHEME = re.compile(r"[a-z]{2,}:")
 _HALF = re.compile(r"[\ud800-\udfff]")
 
@@ -92,12 +95,20 @@ def retrieval_defaults(target: Target) -> dict[str, Any]:
 
 
 def slug(name: str) -> str:
-    """A name as an index id."""
+    """A name as an index id, which is a folder, a collection and a part of URLs: plain letters and digits alone.
+
+    An id that says less than the name, for it is long or in another script, ends in a hash of the name.
+    """
     check_text(index=name)
-    folded = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:80]
-    if not folded:
-        raise AstRagValidationError(f"{name!r} cannot name an index: it has no letter or digit.")
-    return folded
+    if not name.strip():
+        raise AstRagValidationError("The name of an index must not be blank.")
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    plain = re.sub(r"[^a-z0-9_]+", "-", re.sub(r"[\u0300-\u036f]", "", folded)).strip("-_")
+    foreign = any(char.isalnum() and not char.isascii() for char in folded)
+    if plain and not foreign and len(plain) <= _LONGEST_ID:
+        return plain
+    digest = hashlib.sha256(folded.encode()).hexdigest()[:_DIGEST]
+    return f"{plain[: _LONGEST_ID - _DIGEST - 1].strip('-_') or 'book'}-{digest}"
 
 
 def index_name(address: str) -> str:
