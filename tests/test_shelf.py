@@ -59,6 +59,24 @@ def test_of_two_processes_that_make_the_same_index_none_loses_what_the_other_sto
         assert {source.file_id for source in library.inspect("vale").sources} == stored
 
 
+def test_two_books_of_one_name_get_an_index_each(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    books = []
+    for folder, weight in (("b1", "ten"), ("b2", "twenty")):
+        (tmp_path / folder).mkdir()
+        books.append(tmp_path / folder / "report.txt")
+        books[-1].write_text(f"The bell weighs {weight} tons.")
+    told = run(capsys, "add", str(books[0]), str(books[1]))
+    assert "The index 'report' has other books: this one is 'report-2'." in told
+    books[1].write_text("The bell weighs thirty tons.")
+    assert "report 2: 0 files added, 1 updated" in run(capsys, "add", str(books[1]))
+    assert "nothing has changed" in run(capsys, "add", str(books[0]))
+    with Library(Settings(home=home)) as library:
+        held = {one.record.id: [source.source_id for source in one.sources] for one in library.survey()[0]}
+    assert held == {"report": [str(books[0])], "report-2": [str(books[1])]}
+
+
 def test_a_file_that_cannot_be_read_does_not_make_every_sync_a_new_generation(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "books"
     folder.mkdir()

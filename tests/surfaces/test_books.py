@@ -133,7 +133,11 @@ def test_the_same_file_is_the_same_book_and_another_of_its_name_is_not(client: h
     again = send(client, "twin.txt", b"The first twin.")[-1][1]
     other = send(client, "twin.txt", b"The second twin.")[-1][1]
     assert first == again
-    assert (other["index"], other["file_id"] == first["file_id"]) == (first["index"], False)
+    assert (first["index"], first["warnings"]) == ("twin", [])
+    assert (other["index"], other["warnings"]) == (
+        "twin-2",
+        ["The index 'twin' has other books: this one is 'twin-2'."],
+    )
     assert len(list((home / ".uploads").glob("*/twin.txt"))) == 2
 
 
@@ -160,7 +164,7 @@ def test_what_cannot_be_read_leaves_nothing_behind(
 def test_what_fails_leaves_the_same_text_of_another_name_alone(client: httpx2.Client, home: Path) -> None:
     text = b"The same words under two names."
     assert send(client, "kept.txt", text, index="kept")[-1][0] == "result"
-    assert send(client, "other.txt", text, index="?")[-1][0] == "error"
+    assert send(client, "other.txt", text, index=" ")[-1][0] == "error"
     assert [path.name for path in (home / ".uploads").rglob("*.*") if path.read_bytes() == text] == ["kept.txt"]
 
 

@@ -76,6 +76,8 @@ class BuildResult:
     chunk_count: int
     source_count: int
     warnings: tuple[Notice, ...]
+    note: str | None = None
+    """That the index has another name than it would have, and why."""
 
 
 async def build_index(

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,14 +84,28 @@ class Indexes:
         spec: Mapping[str, Any] | None = None,
         ingestion: Ingestion = Ingestion(),
     ) -> BuildResult | SyncResult:
-        """Index a book or a folder: into a new index, or into one that is there, beside the books it has."""
+        """Index a book or a folder: into the index that is named, beside the books it has, or into one of its own."""
         source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
-        name = index or self.settings.index or index_name(source.address)
-        key = slug(name)
+        wanted = index or self.settings.index
+        name = wanted or await self._own_name(source.address)
+        key, first = slug(name), slug(wanted or index_name(source.address))
         if key in await self.store.indexes():
             return await self._extend(key, source, embedding, chunking, ingestion)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
-        return await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
+        result = await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
+        note = f"The index {first!r} has other books: this one is {key!r}."
+        return replace(result, note=note) if key != first else result
+
+    async def _own_name(self, address: str) -> str:
+        """What the index of this book alone is called: with a number, if an index of other books has the name."""
+        name = index_name(address)
+        there = await self.store.indexes()
+        for number in count(1):
+            own = name if number == 1 else f"{name} {number}"
+            key = slug(own)
+            if key not in there or address in [spec.address for spec in _specs(await self.store.record(key))]:
+                return own
+        raise AssertionError("numbers do not end")
 
     async def keep(self, address: str | Path) -> None:
         """Have an index of this book or folder alone, in step with it, and ask that one when none is named."""

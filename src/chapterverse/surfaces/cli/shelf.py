@@ -168,6 +168,8 @@ def _tell(result: BuildResult | SyncResult) -> None:
             f"Indexed [bold]{escape(result.record.name)}[/]: "
             f"{counted(result.source_count, 'file')}, {counted(result.chunk_count, 'chunk')}."
         )
+        if result.note:
+            out.print(result.note, markup=False)
     else:
         out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
     for notice in result.warnings:

@@ -14,6 +14,7 @@ import platformdirs
 from fastapi import APIRouter, Query, Request
 
 from chapterverse.errors import UnreadableFileError
+from chapterverse.index.build import BuildResult
 from chapterverse.ingest.detect import detect
 from chapterverse.library import AsyncLibrary, Ingestion
 from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
@@ -83,12 +84,10 @@ async def _add(library: AsyncLibrary, path: Path, index: str | None, report: Rep
         result = await library.add(path, index=index, ingestion=ingestion)
     shelf = await library.inspect(result.record.id)
     book = next(source for source in shelf.sources if source.source_id == str(path))
-    return {
-        "index": shelf.record.id,
-        "file_id": book.file_id,
-        "title": book.title,
-        "warnings": [notice.reason for notice in result.warnings],
-    }
+    warnings = [notice.reason for notice in result.warnings]
+    if isinstance(result, BuildResult) and result.note:
+        warnings.append(result.note)
+    return {"index": shelf.record.id, "file_id": book.file_id, "title": book.title, "warnings": warnings}
 
 
 @contextmanager
