@@ -11,6 +11,7 @@ import pytest
 
 from chapterverse.answer.cite import cite
 from chapterverse.answer.gate import Passed
+from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.answer.receipt import load, receipt, save, verify
 from chapterverse.errors import AstRagValidationError
 from chapterverse.types import Answer, Document, Passage
@@ -70,7 +71,7 @@ def test_a_quote_that_is_gone_is_stale_and_a_document_that_is_gone_is_missing() 
 
 def test_a_forged_quote_is_told_from_a_changed_book() -> None:
     data = answered("It had one hand.")
-    data["citations"][0]["quote"] = "It had ten hands."
+    data["citations"][0]["quote"] = data["sentences"][0]["text"] = data["answer"] = "It had ten hands."
     (verdict,) = verify(data, lambda file_id: DOCUMENT)
     assert verdict.state == "stale"
     assert "unchanged" in verdict.message
@@ -86,8 +87,53 @@ def test_a_selection_is_checked_against_the_receipt_itself() -> None:
     assert states(data, None) == ["missing"]
 
 
+def altered(data: dict[str, Any]) -> list[str]:
+    return [one.message for one in verify(data, lambda file_id: DOCUMENT) if one.state == "altered"]
+
+
+def test_an_answer_that_says_other_than_its_quotes_is_altered() -> None:
+    data = answered("It had one hand.", "It stopped often.")
+    assert altered({**data, "answer": "It had ten hands."}) == ["The answer is not what its sentences say."]
+    forged = json.loads(json.dumps(data).replace("It had one hand. It", "It had ten hands. It"))
+    forged["sentences"][0]["text"] = "It had ten hands."
+    assert altered(forged) == ["This sentence is not what it cites: It had ten hands."]
+    for kind, citations in (("statement", []), ("statement", [7]), ("notice", [0]), ("quote", ["0"]), ("other", [0])):
+        forged["sentences"][0].update(kind=kind, citations=citations)
+        assert altered(forged) == ["This sentence is not what it cites: It had ten hands."]
+
+
+def test_a_receipt_that_cites_nothing_is_a_refusal_or_altered() -> None:
+    data = answered("It had one hand.")
+    assert "The receipt cites nothing, and is no refusal: there is nothing to verify." in altered(
+        {**data, "citations": []}
+    )
+    assert altered({**data, "citations": [], "sentences": [], "answer": "It had ten hands.", "status": "refused"})
+    (verdict,) = verify({**data, "citations": [], "sentences": [], "answer": NOT_IN_BOOK}, lambda file_id: None)
+    assert verdict.state == "ok"
+    assert "refusal" in verdict.message
+
+
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"question": 1}', '{"schema": 1, "question": "", "answer": "", "citations": [{}]}']
+    "change",
+    [
+        {"index": "clocks"},
+        {"index": {"id": 5}},
+        {"answer": 5},
+        {"sentences": None},
+        {"sentences": ["It had one hand."]},
+        {"citations": [{"id": "S1", "quote": "It", "start": 0, "end": 2, "file_id": ["book.md"]}]},
+        {"question": "half a \ud83d smile"},
+    ],
+)
+def test_a_receipt_of_another_shape_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    (tmp_path / "x.json").write_text(json.dumps({**answered("It had one hand."), **change}))
+    with pytest.raises(AstRagValidationError, match=r"x\.json is not a receipt"):
+        load(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 100_000, "", "[]", '{"question": 1}', '{"schema": 1, "question": "", "answer": "", "citations": [{}]}'],
 )
 def test_what_is_no_receipt_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)

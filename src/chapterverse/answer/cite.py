@@ -37,6 +37,11 @@ def cite(passed: Sequence[Passed], passages: Sequence[Passage], lookup: Lookup) 
     return Cited(sentences, tuple(_citation(quote, offered[quote.passage], lookup) for quote in quotes))
 
 
+def text_of(sentences: Sequence[str]) -> str:
+    """What an answer's sentences make together; a list or a table keeps its lines."""
+    return ("\n" if any("\n" in one for one in sentences) else " ").join(sentences)
+
+
 def _citation(quote: Located, passage: Passage, lookup: Lookup) -> Citation:
     start, end = passage.start + quote.start, passage.start + quote.end
     snippet = _snippet(passage.text, quote.start, quote.end)

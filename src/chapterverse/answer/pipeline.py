@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
 
-from chapterverse.answer.cite import Cited, cite
+from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
@@ -333,8 +333,7 @@ class _Ask:
             if passage.id in used
         ]
         confidence = max(chances, default=0.0) * min((s.support for s in sentences), default=1.0)
-        lines = [sentence.text for sentence in sentences]
-        text = ("\n" if any("\n" in line for line in lines) else " ").join(lines)
+        text = text_of([sentence.text for sentence in sentences])
         answer = self._answer(text, status or ("partial" if absent else "ok"), None, confidence)
         return replace(answer, sentences=sentences, citations=citations)
 

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from chapterverse.answer.cite import Lookup
+from chapterverse.answer.cite import Lookup, text_of
 from chapterverse.answer.evidence import find
+from chapterverse.answer.prompts import EMPTY_QUESTION, REFUSALS, is_notice
 from chapterverse.errors import AstRagValidationError
 from chapterverse.types import Answer, Place, to_dict
 
 SCHEMA = 1
-State = Literal["ok", "moved", "stale", "missing"]
+State = Literal["ok", "moved", "stale", "missing", "altered"]
+ANSWER = "answer"
+"""The id of a verdict on the answer itself."""
+
+_REFUSED = {*REFUSALS, EMPTY_QUESTION}
+_RECEIPT = {"question": str, "answer": str, "sentences": list, "citations": list}
+_INDEX = {"id": str | None}
+_SENTENCE = {"text": str, "kind": str, "citations": list | tuple}
+_CITATION = {"id": str, "quote": str, "start": int, "end": int, "file_id": str | None}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one citation; the place is where its quote stands now."""
+    """What became of one citation, or of the answer; the place is where its quote stands now."""
 
-    citation: int
-    """Its number in the receipt, from 0."""
+    citation: int | None
+    """Its number in the receipt, from 0; None for the answer."""
     id: str
     state: State
     message: str
@@ -61,36 +70,67 @@ def load(path: Path) -> dict[str, Any]:
     """Read a receipt; raises `AstRagValidationError` if it is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(data, ensure_ascii=False).encode()  # half a character can be read, and not be written
     except OSError as error:
         raise AstRagValidationError(f"The receipt {path} cannot be read: {error.strerror}.", cause=error) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AstRagValidationError(f"{path.name} is not a receipt: it cannot be read as JSON.", cause=error) from error
     _check(data, path.name)
     return dict(data)
 
 
 def _check(data: object, name: str) -> None:
-    fields = ("question", "answer", "citations")
-    if (
-        not isinstance(data, dict)
-        or not all(field in data for field in fields)
-        or not isinstance(data["citations"], list)
-    ):
-        raise AstRagValidationError(f"{name} is not a receipt: it must have {', '.join(fields)}.")
+    if not isinstance(data, dict) or not _has(data, _RECEIPT):
+        raise AstRagValidationError(f"{name} is not a receipt: it must have {', '.join(_RECEIPT)}.")
     if data.get("schema") != SCHEMA:
         raise AstRagValidationError(
             f"{name} has schema {data.get('schema')!r}, and this version of Chapterverse reads {SCHEMA}."
         )
-    for citation in data["citations"]:
-        known = {"id": str, "quote": str, "start": int, "end": int}
-        if not isinstance(citation, dict) or not all(isinstance(citation.get(k), kind) for k, kind in known.items()):
-            raise AstRagValidationError(f"{name} is not a receipt: a citation needs id, quote, start and end.")
+    if not _has(data.get("index") or {}, _INDEX):
+        raise AstRagValidationError(f"{name} is not a receipt: its index must have an id that is a text.")
+    for part, shape in (("sentence", _SENTENCE), ("citation", _CITATION)):
+        if not all(_has(one, shape) for one in data[f"{part}s"]):
+            raise AstRagValidationError(f"{name} is not a receipt: a {part} needs {', '.join(shape)}.")
+
+
+def _has(value: object, shape: Mapping[str, Any]) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in shape.items())
 
 
 def verify(data: Mapping[str, Any], lookup: Lookup) -> list[Verdict]:
-    """Look every quote of a receipt up again, in the index or in the original files."""
+    """Look every quote of a receipt up again, in the index or in the original files; then see whether the answer says
+    what is quoted. A refusal has nothing to be looked up."""
     _check(data, "The receipt")
-    return [_verdict(number, citation, data, lookup) for number, citation in enumerate(data["citations"])]
+    if _is_refusal(data):
+        return [Verdict(None, ANSWER, "ok", "This is a refusal: it cites nothing, and there is nothing to verify.")]
+    verdicts = [_verdict(number, citation, data, lookup) for number, citation in enumerate(data["citations"])]
+    return verdicts + [Verdict(None, ANSWER, "altered", message) for message in _alterations(data)]
+
+
+def _is_refusal(data: Mapping[str, Any]) -> bool:
+    return data["answer"] in _REFUSED and not (data["sentences"] or data["citations"])
+
+
+def _alterations(data: Mapping[str, Any]) -> Iterator[str]:
+    """What an answer cannot have been like when it was given. A model's own words are only known to cite something."""
+    if not data["citations"]:
+        yield "The receipt cites nothing, and is no refusal: there is nothing to verify."
+    for sentence in data["sentences"]:
+        text, cited = sentence["text"], [_quote(data, number) for number in sentence["citations"]]
+        known = {
+            "quote": cited[:1] == [text],
+            "statement": bool(cited) and None not in cited,
+            "notice": is_notice(text, data["question"]),
+        }
+        if not known.get(sentence["kind"]):
+            yield f"This sentence is not what it cites: {text}"
+    if data["answer"] != text_of([sentence["text"] for sentence in data["sentences"]]):
+        yield "The answer is not what its sentences say."
+
+
+def _quote(data: Mapping[str, Any], number: object) -> str | None:
+    known = isinstance(number, int) and 0 <= number < len(data["citations"])
+    return data["citations"][number]["quote"] if known else None
 
 
 def _verdict(number: int, citation: Mapping[str, Any], data: Mapping[str, Any], lookup: Lookup) -> Verdict:

@@ -255,7 +255,7 @@ def verify(
     book: Annotated[str | None, typer.Option(help="Check against this file or folder instead of the index.")] = None,
     json: Json = False,
 ) -> None:
-    """Check every quote of a receipt again; exit code 1 if one does not stand any more."""
+    """Check every quote of a receipt again, and that the answer says what is quoted; exit code 1 if it does not."""
     from chapterverse.surfaces.cli import asking
 
     raise typer.Exit(asking.verify(receipt, book=book, as_json=json))
