@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from chapterverse.answer.cite import in_words
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError, InvalidQueryError
@@ -20,6 +21,7 @@ from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
 from chapterverse.types import Chunking, Filter
+from tests.ingest import pdfs
 
 
 @pytest.fixture
@@ -83,6 +85,20 @@ def test_a_book_in_any_script_is_added_and_asked_by_its_name(library: Library, t
     assert library.search("Где лежал князь Андрей?", index="🎉").found
     with pytest.raises(AstRagValidationError, match="blank"):
         library.add(book, index="  ")
+
+
+def test_a_page_is_found_by_what_citations_call_it(library: Library, tmp_path: Path) -> None:
+    texts = ("The bell was cast in June.", "The bell was hung in July.", "The bell cracked in August.")
+    (tmp_path / "plain.pdf").write_bytes(pdfs.simple(*texts))
+    (tmp_path / "labelled.pdf").write_bytes(pdfs.labelled(b"0 << /S /r >> 2 << /S /D >>", *texts))
+    for name, pages, others in (("plain", "123", "4i"), ("labelled", "i1", "3")):
+        library.add(tmp_path / f"{name}.pdf")
+        for page in pages + others:
+            found = library.search("When was the bell?", index=name, scope=QueryScope("page-specific", page)).found
+            assert bool(found) == (page in pages), (name, page)
+    document = library.document("plain.pdf", "plain")
+    place = document.place(start := document.text.index(texts[1]), start + len(texts[1]))
+    assert in_words("Bells", place) == "Bells, page 2"
 
 
 def test_a_book_is_opened_and_asked_in_one_breath(library: Library, books: Path, tmp_path: Path) -> None:

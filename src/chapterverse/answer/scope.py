@@ -117,7 +117,7 @@ def number_of(text: str) -> int | None:
 
 
 def _pages(identifier: str) -> Filter:
-    """Printed labels are what a reader sees, so they are what a page means; a range is of pages in the file."""
+    """Pages as citations name them: printed labels are what a reader sees, so they are what a page means."""
     first, _, last = re.sub(r"^(?:pages?|pp?\.)\s*", "", identifier, flags=re.IGNORECASE).partition("-")
     first, last = first.strip(), last.strip()
     if not last:

@@ -108,6 +108,13 @@ def _page_numbers(place: Place) -> list[int] | None:
     return None if first is None or last is None else list(range(first, last + 1))
 
 
+def _page_names(place: Place) -> list[str | None]:
+    """What citations call the pages of the chunk; those between the first and the last are known by number alone."""
+    ends = [page for page in (place.first_page, place.last_page) if page]
+    between = [] if any(page.label for page in ends) else _page_numbers(place) or []
+    return [*(page.name for page in ends), *map(str, between)]
+
+
 def _chunk_tags(entry: Entry) -> list[str]:
     chunk, place = entry.chunk, entry.chunk.place
     named: list[tuple[str, str | int | None]] = [
@@ -119,7 +126,7 @@ def _chunk_tags(entry: Entry) -> list[str]:
         ("chapter", fold(place.chapter) if place.chapter else None),
         ("slide", place.slide),
         *(("section", fold(heading)) for heading in (*place.headings, *chunk.sections)),
-        *(("label", page.label) for page in (place.first_page, place.last_page) if page),
+        *(("label", name) for name in _page_names(place)),
     ]
     return list(dict.fromkeys(f"{name}:{value}" for name, value in named if value is not None))
 

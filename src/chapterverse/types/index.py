@@ -118,6 +118,7 @@ class Filter:
     pages: tuple[int, int] | None = None
     """First and last page, both included; a chunk on any of them matches."""
     page_labels: tuple[str, ...] | None = None
+    """As citations name pages: by what is printed on them, or else by their numbers in the file."""
     read_until: int | None = None
     """Nothing that stands after this page, or whose page is unknown."""
     slides: tuple[int, ...] | None = None

@@ -78,7 +78,9 @@ Index = Annotated[str | None, typer.Option("--index", "-i", help="Which index; n
 Section = Annotated[
     str | None, typer.Option("--section", "--scope", help="Only in this chapter or section, e.g. 'Chapter 3'.")
 ]
-Pages = Annotated[str | None, typer.Option("--page", help="Only on this printed page, or pages such as 12-15.")]
+Pages = Annotated[
+    str | None, typer.Option("--page", help="Only on this page, as citations name it, or pages such as 12-15.")
+]
 Files = Annotated[list[str] | None, typer.Option("--file", help="Only in these files.")]
 ReadUntil = Annotated[int | None, typer.Option(min=1, help="Nothing after this page of the file: no spoilers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
