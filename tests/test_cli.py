@@ -86,6 +86,18 @@ def test_bytes_that_are_no_text_are_refused_with_the_name_of_their_field(tmp_pat
         assert done.stderr.startswith(f"chapterverse: {field}: this is not valid text")
 
 
+def test_the_command_line_is_a_module_too_and_an_index_is_named_alike_everywhere(clocks_home: Path) -> None:
+    command = [sys.executable, "-m", "chapterverse", "inspect"]
+    env = {**os.environ, "CHAPTERVERSE_HOME": str(clocks_home), "NO_COLOR": "1"}
+    told = [
+        subprocess.run([*command, *named], capture_output=True, text=True, env=env, check=False)
+        for named in (["clocks"], ["-i", "clocks"], ["--index", "clocks"], [], ["clocks", "-i", "clocks"])
+    ]
+    assert {one.stdout for one in told[:4]} == {told[0].stdout}
+    assert told[0].stdout.startswith("clocks (clocks)")
+    assert (told[4].returncode, "named twice" in told[4].stderr) == (2, True)
+
+
 def test_too_many_files_say_how_to_go_on(tmp_path: Path) -> None:
     for i in range(3):
         (tmp_path / f"{i}.txt").write_text("x")

@@ -168,11 +168,17 @@ def list_indexes(json: Json = False) -> None:
 
 
 @app.command()
-def inspect(index: Annotated[str | None, typer.Argument(help="Which index.")] = None, json: Json = False) -> None:
+def inspect(
+    name: Annotated[str | None, typer.Argument(metavar="[INDEX]", help="Which index.")] = None,
+    index: Index = None,
+    json: Json = False,
+) -> None:
     """Show what an index holds, and how it was made."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.inspect(index, as_json=json))
+    if name is not None and index is not None:
+        raise AstRagValidationError("The index is named twice: leave out --index, or the name before it.")
+    raise typer.Exit(shelf.inspect(name or index, as_json=json))
 
 
 @app.command()
