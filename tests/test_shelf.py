@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
 from chapterverse.surfaces.cli import app
@@ -156,6 +158,53 @@ def test_a_search_that_finds_nothing_says_why(
     assert run(capsys, "search", "zeppelins", *conditions) == f"Nothing was found: {why}.\n"
     as_json = json.loads(run(capsys, "search", "zeppelins", *conditions, "--json"))
     assert as_json == {"query": "zeppelins", "results": [], "nothing_because": why}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [
+        (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
+        (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
+        (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
+    ],
+)
+def test_a_question_within_nothing_is_refused_and_says_why(
+    clocks_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    conditions: list[str],
+    why: str,
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    question = "Who was Ambrose Kell?"
+    assert run(capsys, "ask", question, *conditions) == f"{NOT_IN_BOOK}\nNothing was found: {why}.\n"
+    as_json = json.loads(run(capsys, "ask", question, *conditions, "--json"))
+    assert (as_json["answer"], as_json["reason"], as_json["nothing_because"]) == (NOT_IN_BOOK, "no_matches", why)
+
+
+def test_a_refusal_explains_how_sure_the_reader_was(
+    clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    told = run(capsys, "ask", "What did Ambrose Kell pay for his boots?", "--explain")
+    sure = re.search(
+        r"the best passage answers with a probability of (0\.\d\d); it is an answer from (0\.\d\d) on", told
+    )
+    assert sure is not None, told
+    assert float(sure[1]) < float(sure[2])
+    assert "probability" not in run(capsys, "ask", "Who was Ambrose Kell?", "--page", "900", "--explain")
+
+
+def test_citations_of_a_folder_name_their_file_and_nothing_twice(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plans").mkdir()
+    for name in ("bell", "mill"):
+        write_book(tmp_path / "plans", name)
+    run(capsys, "add", str(tmp_path / "plans" / "bell.md"), "--quiet")
+    assert "[1] The book of bell\n" in run(capsys, "ask", "When was the bell made?", "--index", "bell")
+    run(capsys, "add", str(tmp_path / "plans"), "--quiet")
+    assert "[1] The book of bell (bell.md)\n" in run(capsys, "ask", "When was the bell made?", "--index", "plans")
 
 
 @pytest.mark.parametrize(

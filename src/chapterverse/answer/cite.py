@@ -104,7 +104,8 @@ def in_words(title: str | None, place: Place) -> str:
     """A place of a book: title, chapter, section, page or slide."""
     pages = _pages(place.first_page, place.last_page)
     slide = f"slide {place.slide}" if place.slide is not None else None
-    return ", ".join(part for part in (title, place.chapter, place.section, pages, slide) if part)
+    parts = (title, place.chapter, place.section, pages, slide)
+    return ", ".join(dict.fromkeys(part for part in parts if part))  # a short text's title is often its chapter's too
 
 
 def _pages(first: Page | None, last: Page | None) -> str | None:

@@ -360,6 +360,7 @@ class _Ask:
             usage=self.usage,
             timings=self.timings,
             answerable=self.answerable,
+            answer_threshold=self.mind.validation.answer_threshold,
         )
 
     async def _timed(self, stage: StageName, work: Awaitable[T]) -> T:

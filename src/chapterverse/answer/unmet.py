@@ -10,6 +10,8 @@ from chapterverse.answer.scope import QueryScope, resolve_scope
 from chapterverse.protocols import IndexReader
 from chapterverse.types import Filter, SourceRecord
 
+EMPTY_SCOPE = "empty_scope"
+"""The code of the issue that an answer has where nothing meets its conditions."""
 _SHOWN = 5
 """How many files are listed."""
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 from chapterverse.answer.pipeline import Mind, Watch, ask
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
-from chapterverse.answer.unmet import unmet_condition
+from chapterverse.answer.unmet import EMPTY_SCOPE, unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
 from chapterverse.ingest.sentences import split
@@ -35,7 +35,7 @@ from chapterverse.library.terms import check_question, check_selection, check_te
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, AnswerEvent, Document, Entry, Filter, IndexRecord
+from chapterverse.types import Answer, AnswerEvent, Document, Entry, Filter, IndexRecord, Issue
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,14 @@ class AsyncLibrary(Indexes):
         mind = await self._mind(generation, validation, record.calibration)
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
-            where = await self._within(reader, where, scope or parse_scope(question))
+            scope = scope or parse_scope(question)
+            within = await self._within(reader, where, scope)
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
             context = context_of(question, history)
-            book = IndexedBook(reader, embed, settings, where, self._shelf, self._relevances, context)
+            book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
             answer = self._heard(await ask(question, mind, book, watch=watch))
+            if answer.reason == "no_matches" and (unmet := await unmet_condition(reader, where, scope)):
+                answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
 
     def _heard(self, answer: Answer) -> Answer:

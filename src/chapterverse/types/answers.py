@@ -127,7 +127,7 @@ class AnswerSentence:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A sentence that did not pass the gate, and why."""
+    """A sentence that did not pass the gate, and why; or, without a sentence, why there was nothing to look at."""
 
     code: str
     message: str
@@ -157,6 +157,8 @@ class Answer:
     answerable: float = 0.0
     """The calibrated probability, of a refusal too, that what was found holds the answer; the threshold is for this.
     It is 1 where there is no answer to look for: a theme, the meaning of a selection."""
+    answer_threshold: float = 0.0
+    """From where `answerable` was enough for this question."""
 
 
 StageName = Literal["retrieve", "validate", "conflicts", "draft", "gate", "cite"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
 from chapterverse.answer.scope import QueryScope
+from chapterverse.answer.unmet import EMPTY_SCOPE
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
@@ -42,23 +43,34 @@ def run(
             generation=Generation(model=model),
         )
         record = library.record(index) if save is not None and selection is None else None
+        several = bool(answer.citations) and selection is None and len(library.inspect(index).sources) > 1
     if as_json:
         from chapterverse.contracts.ask import answered  # all the contracts come with it
 
-        print_json(answered(answer, ""))
+        nothing = _why_nothing(answer)
+        print_json({**answered(answer, ""), **({"nothing_because": nothing} if nothing else {})})
     else:
-        _print(answer, explain)
+        _print(answer, explain, several)
     if save is not None:
         index_id, index_name = (record.id, record.name) if record else (None, None)
         receipt.save(save, receipt.receipt(answer, index_id=index_id, index_name=index_name))
     return OK
 
 
-def _print(answer: Answer, explain: bool) -> None:
+def _why_nothing(answer: Answer) -> str | None:
+    """Why there was nothing to answer from, where the scope is to blame."""
+    return next((issue.message for issue in answer.issues if issue.code == EMPTY_SCOPE), None)
+
+
+def _print(answer: Answer, explain: bool, several: bool) -> None:
+    """An answer for people; where the index has several files, with the file of each citation."""
     out = console()
     out.print(f"[bold]{escape(answer.text)}[/]")
+    if nothing := _why_nothing(answer):
+        out.print(f"Nothing was found: {nothing}.", markup=False)
     for number, citation in enumerate(answer.citations, 1):
-        out.print(f"\\[{number}] {escape(describe(citation))}")
+        file = f" ({citation.file_id})" if several else ""
+        out.print(f"\\[{number}] {escape(describe(citation) + file)}")
         out.print(f"    [dim]“{escape(citation.quote)}”[/]")
     if answer.citations:
         out.print(f"confidence {_bar(answer.confidence)} {answer.confidence:.0%}")
@@ -69,7 +81,10 @@ def _print(answer: Answer, explain: bool) -> None:
     out.print(
         f"retrieval {answer.retrieval_quality}; " + ", ".join(f"{k} {v:.2f} s" for k, v in answer.timings.items())
     )
-    for issue in answer.issues:
+    if answer.status == "refused" and answer.passages:
+        out.print(f"the best passage answers with a probability of {answer.answerable:.2f}; "
+                  f"it is an answer from {answer.answer_threshold:.2f} on")  # fmt: skip
+    for issue in (one for one in answer.issues if one.sentence):
         out.print(f"dropped ({issue.code}): {escape(issue.sentence)}: {escape(issue.message)}")
     if answer.status == "refused" and answer.passages:
         out.print("Related, but it does not answer:")
