@@ -36,6 +36,13 @@ def test_an_answer_has_all_fields_of_the_contract(client: httpx2.Client) -> None
     assert response.headers["X-Request-Id"] == body["request_id"]
 
 
+def test_only_what_the_answer_rests_on_is_said_to_answer(client: httpx2.Client) -> None:
+    body = client.post("/ask", json={"question": "Who taught apprentices by handing them a weight?"}).json()
+    answering = {chunk["chunk_id"] for chunk in body["matched_chunks"] if chunk["answers"]}
+    assert answering == {citation["chunk_id"] for citation in body["citations"]}
+    assert len(answering) < len(body["matched_chunks"])
+
+
 def test_a_refusal_is_two_hundred_with_the_exact_sentence(client: httpx2.Client) -> None:
     body = client.post("/ask", json={"question": "How do I bake a cake?"}).json()
     assert (body["answer"], body["status"], body["reason"]) == (NOT_IN_BOOK, "refused", "out_of_scope")

@@ -75,7 +75,7 @@ class MatchedChunk(_Placed):
     title: str | None
     score: float
     answers: bool
-    """False for those of a refusal: they are near, and do not answer."""
+    """Whether the answer rests on it; those of a refusal are near, and do not answer."""
 
 
 class AskCitation(_Placed):
@@ -141,6 +141,7 @@ class ErrorBody(_Said):
 
 def answered(answer: Answer, request_id: str) -> Body:
     """The whole response."""
+    used = {citation.id for citation in answer.citations}
     return {
         "answer": answer.text,
         "status": answer.status,
@@ -148,7 +149,7 @@ def answered(answer: Answer, request_id: str) -> Body:
         "grounded": bool(answer.citations),
         "confidence": answer.confidence,
         "sources": list(sources(answer.citations)),
-        "matched_chunks": [_matched(passage, answers=bool(answer.citations)) for passage in answer.passages],
+        "matched_chunks": [_matched(passage, answers=passage.id in used) for passage in answer.passages],
         "citations": [_citation(number, citation) for number, citation in enumerate(answer.citations, 1)],
         "sentences": [
             {"text": one.text, "kind": one.kind, "citations": [n + 1 for n in one.citations]}
