@@ -32,12 +32,17 @@ from chapterverse.answer.facts import Date, dates, names, negations, numbers, wi
         ("an hour and a quarter", Fraction(5, 4), "hour"),
         ("a quarter of an hour", Fraction(1, 4), "hour"),
         ("three and a half miles", Fraction(7, 2), "mile"),
+        ("a fifth of the crop", Fraction(1, 5), ""),
+        ("one fifth", Fraction(1, 5), ""),
         ("two-thirds", Fraction(2, 3), ""),
         ("2½", Fraction(5, 2), ""),
         ("3/4", Fraction(3, 4), ""),
         ("25 percent", Fraction(1, 4), ""),
         ("12%", Fraction(3, 25), ""),
         ("two seconds", 2, "second"),
+        ("12 percentage points", 12, "point"),
+        ("twice", 2, "times"),
+        ("three times", 3, "times"),
     ],
 )
 def test_a_number_has_one_value_and_unit(text: str, value: int | Fraction, unit: str) -> None:
@@ -64,6 +69,16 @@ def test_a_limit_is_part_of_a_number(text: str, bound: str) -> None:
     (number,) = numbers(text)
     assert number.bound == bound
     assert number.lead <= number.start < number.end <= number.tail <= len(text)
+
+
+def test_only_a_fraction_takes_a_unit_with_an_article() -> None:
+    assert [n.unit for n in numbers("In 1790 a gallon of ale cost 3 pence.")] == ["", "penny"]
+    assert [n.unit for n in numbers("He rode half a mile.")] == ["mile"]
+
+
+@pytest.mark.parametrize("text", ["It is {}.", "It is 3.{}.", "It is 1/{}.", "It is {} and a half."])
+def test_digits_without_end_are_no_number(text: str) -> None:
+    assert all(n.value < 10 for n in numbers(text.format("7" * 5000)))
 
 
 def test_ordinals_are_told_from_fractions_and_units() -> None:

@@ -96,6 +96,9 @@ _PARTS = {
     "tenth": 10,
 }
 _SIGNS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8)}
+_TIMES = {"twice": 2, "thrice": 3}
+_MAX_DIGITS = 40
+"""Longer runs of digits are no quantity, and Python refuses to read the longest; they are compared as words."""
 _SUFFIXES = {"k": 1000, "m": 10**6, "bn": 10**9, "tn": 10**12}
 
 _WORDS = rf"(?:{'|'.join(sorted([*_SMALL, *_SCALES, *_NTH], key=len, reverse=True))})\b"
@@ -108,6 +111,7 @@ _FRACTION = re.compile(
     rf"(?:\s+an?\s+(?P<scale>{'|'.join(_SCALES)})\b)?",
     re.IGNORECASE,
 )
+_OF = re.compile(r"\s+of\b", re.IGNORECASE)
 _HALVES = re.compile(r"\b(?P<whole>\w+)\s+and\s+a\s+(?P<part>half|quarter|third)\b", re.IGNORECASE)
 _UNIT_AND_PART = re.compile(
     rf"\b(?P<whole>an?|{'|'.join(_ONES[1:10])})\s+(?P<unit>\w+)\s+and\s+an?\s+(?P<part>half|quarter)\b", re.IGNORECASE
@@ -144,7 +148,7 @@ _ONE_AS_NOUN = re.compile(r"\s+(?:of|another|who|that|which|is|was|by|has|had|ma
 def numbers(text: str) -> list[Number]:
     """Every number of a text, in order; years, days of a month and ordinals among them."""
     found: dict[int, Number] = {}
-    for number in sorted([*_digits(text), *_spelled(text), *_fractions(text)], key=lambda n: (n.start, -n.end)):
+    for number in sorted([*_digits(text), *_fractions(text), *_spelled(text)], key=lambda n: (n.start, -n.end)):
         if not any(other.start <= number.start < other.end for other in found.values()):
             found[number.start] = number
     return [_dressed(text, number) for number in found.values()]
@@ -152,6 +156,8 @@ def numbers(text: str) -> list[Number]:
 
 def _digits(text: str) -> Iterator[Number]:
     for match in _DIGITS.finditer(text):
+        if max(len(match[part] or "") for part in ("whole", "point", "over")) > _MAX_DIGITS:
+            continue
         value = Fraction(match["whole"].replace(",", "") + (match["point"] or ""))
         if match["over"] and int(match["over"][1:]):
             value /= int(match["over"][1:])
@@ -180,6 +186,8 @@ def _spelled(text: str) -> Iterator[Number]:
         for value, ordinal in _values(words):
             yield Number(match.start(), match.end(), Fraction(value), "", ordinal)
             break
+    for match in re.finditer(rf"\b(?:{'|'.join(_TIMES)})\b", text, re.IGNORECASE):
+        yield Number(match.start(), match.end(), Fraction(_TIMES[match[0].lower()]), "times")
 
 
 def _values(words: list[str]) -> Iterator[tuple[int, bool]]:
@@ -207,14 +215,14 @@ def _fractions(text: str) -> Iterator[Number]:
             yield Number(match.start(), match.end(), value, unit)
     for match in _HALVES.finditer(text):
         whole = match["whole"].lower()
-        if whole in _SMALL or whole.isdigit():
+        if whole in _SMALL or (whole.isdecimal() and len(whole) <= _MAX_DIGITS):
             value = (_SMALL[whole] if whole in _SMALL else int(whole)) + Fraction(1, _PARTS[match["part"].lower()])
             yield Number(match.start(), match.end(), value)
     for match in _FRACTION.finditer(text):
         part, top = match["part"].lower(), (match["top"] or "").lower()
         if part not in ("half", "quarter") and not (match["many"] or top == "a" or top == "one"):
             continue  # "the third" is an ordinal
-        if top == "a" and part not in ("half", "quarter", "third"):
+        if top == "a" and part not in ("half", "quarter", "third") and not _OF.match(text, match.end()):
             continue  # so is "a fifth wheel"
         value = Fraction(_SMALL.get(top, 1), _PARTS[part]) * _SCALES.get((match["scale"] or "").lower(), 1)
         yield Number(match.start(), match.end(), value)
@@ -223,7 +231,8 @@ def _fractions(text: str) -> Iterator[Number]:
 def _dressed(text: str, number: Number) -> Number:
     """The number with the unit and the bound that stand beside it; a percentage as the fraction it is."""
     value, unit, lead, tail = number.value, number.unit, number.start, number.end
-    if match := UNIT.match(text, tail):
+    match = UNIT.match(text, tail)
+    if match and not (match["article"] and value.denominator == 1):  # "in 1870 a pound of wool" is no amount
         form = match["form"].lower()
         if not unit and not (number.ordinal and form != "century"):
             unit, tail = unit_of(form), match.end()

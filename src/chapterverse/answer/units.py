@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _UNITS = {
-    "%": "% percent percentage|per cent",
+    "%": "% percent|per cent",
+    "point": "|percentage points|percentage point|percent points|per cent points",
     "£": "£ pound pounds sterling quid gbp",
     "$": "$ dollar dollars usd",
     "€": "€ euro euros eur",
@@ -60,14 +61,15 @@ _UNITS = {
     "tb": "tb terabyte terabytes",
     "ms": "ms millisecond milliseconds",
     "mph": "mph|miles per hour|miles an hour",
+    "times": "times",
     "km/h": "km/h kph|kilometres per hour|kilometers per hour|kilometres an hour",
 }
 _UNIT_OF = {
     form: name for name, forms in _UNITS.items() for form in [*forms.split("|")[0].split(), *forms.split("|")[1:]]
 }
 _FORMS = "|".join(re.escape(form) for form in sorted(_UNIT_OF, key=len, reverse=True))
-UNIT = re.compile(rf"(?:\s(?:of\s)?(?:an?|the)\s|[\s-]?)(?P<form>{_FORMS})(?!\w)", re.IGNORECASE)
-"""A unit right behind a number: "9 kg", "thirty-foot", "half an hour"."""
+UNIT = re.compile(rf"(?:(?P<article>\s(?:of\s)?(?:an?|the)\s)|[\s-]?)(?P<form>{_FORMS})(?!\w)", re.IGNORECASE)
+"""A unit right behind a number: "9 kg", "thirty-foot", "half an hour". Only a fraction takes an article."""
 
 
 def unit_of(form: str) -> str:
