@@ -94,7 +94,7 @@ _NOON = re.compile(r"\b(?P<noon>noon|midday)\b|\bmidnight\b", re.IGNORECASE)
 
 def values(text: str) -> list[Value]:
     """The values in a text, in order."""
-    moments = [*_dates(text), *_times(text), *_days(text)]
+    moments = [*_dates(text), *times(text), *_days(text)]
     taken = [(moment.start, moment.end) for moment in moments]
     found = [n for n in numbers(text) if not any(start <= n.start < end for start, end in taken)]
     quantities = [*_merged(text, [_value(text, number) for number in found])]
@@ -239,7 +239,8 @@ def _days(text: str) -> Iterator[Moment]:
             yield Moment(match.start(), match.end(), month=MONTHS.index(match[0].lower()) + 1)
 
 
-def _times(text: str) -> Iterator[Moment]:
+def times(text: str) -> Iterator[Moment]:
+    """The times of day in a text."""
     for match in _CLOCK.finditer(text):
         hour, half = int(match["hour"]), (match["half"] or "").lower()
         spoken = half or match[0].lower().endswith("clock")

@@ -101,6 +101,7 @@ _ANTONYMS = """
     create/destroy attack/defend add/remove import/export safe/dangerous clean/dirty always/never all/none
     landlord/tenant buyer/seller lender/borrower teacher/pupil master/apprentice employer/employee
     monday/tuesday arctic/antarctic minute/hour daily/weekly odd/even dwarf/tall thick/thin deep/shallow wide/narrow
+    double/triple/quadruple/halve double/treble/quadruple/halve
     expand/contract guilty/innocent alive/dead optional/mandatory voluntary/compulsory
 """
 

@@ -14,7 +14,8 @@ from chapterverse.answer.rules import force, roles, subjects, values
 from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
-    *(values.numbers, values.dates, values.closed, values.uncounted, values.paired, values.alternatives),
+    *(values.numbers, values.dates, values.clocks, values.closed, values.uncounted, values.paired),
+    *(values.alternatives, values.intervals, values.partitives),
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
     *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
     *(force.modality, force.restrictions, force.kinds),

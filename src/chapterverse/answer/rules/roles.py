@@ -23,8 +23,14 @@ _LEADS = frozenset(
 _LIGHT = frozenset("they it he she you is are has have had was were".split())
 _ALIKE = (frozenset("in on at during".split()), frozenset("if when with".split()))
 _BINDING = AUXILIARIES | frozenset("to than from with and or but because while whereas".split())
-_OPPOSED = (("from", "to"), ("before", "after"), ("above", "below"), ("over", "under"), ("until", "since"))
+_OPPOSED = (
+    *(("from", "to"), ("before", "after"), ("above", "below"), ("over", "under"), ("until", "since")),
+    *(("until", "from"), ("until", "after"), ("within", "after")),
+)
+_AMOUNTS = (("by", "to"), ("by", "from"))
+"""Opposed before a number only: what grew by 9 did not grow to 9, but "by the mill" is "next to the mill"."""
 _DIRECTIONS = (*_OPPOSED, *((other, one) for one, other in _OPPOSED))
+_NUMBER_DIRECTIONS = (*_DIRECTIONS, *_AMOUNTS, *((other, one) for one, other in _AMOUNTS))
 _LEADING = frozenset(word for pair in _OPPOSED for word in pair)
 _MEASURING = frozenset("before after above below".split())
 
@@ -182,7 +188,7 @@ def directions(case: Case) -> Iterator[Objection]:
     for term in case.claim.terms:
         for beside in (_lead, _next):
             word = beside(case.claim, term.token)
-            for mine, other in _DIRECTIONS:
+            for mine, other in _DIRECTIONS if term.number is None else _NUMBER_DIRECTIONS:
                 if word == mine:
                     there = {beside(case.sentences[n], t.token) for n, t in case.found(term)}
                     if other in there and mine not in there:

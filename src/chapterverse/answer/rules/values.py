@@ -10,8 +10,12 @@ from chapterverse.answer.facts import Number
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.units import unit_of
+from chapterverse.answer.values import agree, times
 from chapterverse.answer.wording import closed_set, stem
 
+_PARTLY = frozenset("part parts partly some several few portion share fraction one".split())
+_EVERY = frozenset(("every", "each"))
+_OTHER = frozenset(("other", "alternate"))
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
@@ -80,6 +84,52 @@ def uncounted(case: Case) -> Iterator[Objection]:
         word = case.claim.tokens[term.token].word
         if _unit(word) in counted - bare - {""}:
             yield Objection("number", f"The evidence counts “{word}”, and the claim does not.")
+
+
+def intervals(case: Case) -> Iterator[Objection]:
+    """ "Every third Sunday", or "every other", must not become "every Sunday"."""
+    for sentence in case.sentences:
+        for place, token in enumerate(sentence.tokens[:-1]):
+            if token.word not in _EVERY:
+                continue
+            step = next((t for t in sentence.terms if t.token == place + 1 and t.number and t.number.ordinal), None)
+            if step is None and sentence.tokens[place + 1].word not in _OTHER:
+                continue
+            kept = any(step and t.key == step.key for t in case.claim.terms) or (not step and _OTHER & case.claim.words)
+            thing = next((t for t in sentence.terms if t.token > place + 1), None)
+            if thing and not kept and any(matches(t, thing) for t in case.claim.terms):
+                skipped = sentence.tokens[place + 1].word
+                yield Objection("number", f"The evidence says “{token.word} {skipped}”, which the claim leaves out.")
+
+
+def partitives(case: Case) -> Iterator[Objection]:
+    """What is so of "a fifth of the crop" or of "four of the wells" is not so of all of it."""
+    for sentence, used in zip(case.sentences, case.used, strict=True):
+        for term in sentence.terms:
+            whole = _whole(sentence, term)
+            if whole is None or term.clause not in used or any(t.key == term.key for t in case.claim.terms):
+                continue
+            if any(matches(t, whole) for t in case.claim.terms) and not _PARTLY & case.claim.words:
+                said = sentence.text[sentence.tokens[term.token].start : sentence.tokens[whole.token].end]
+                yield Objection("number", f"The evidence says “{said}”, and the claim does not say how much of it.")
+
+
+def _whole(sentence: Sentence, term: Term) -> Term | None:
+    """What a number is a part of: the first term behind its "of"."""
+    if term.number is None or term.number.ordinal or term.number.unit:
+        return None
+    behind = [n for n, token in enumerate(sentence.tokens) if token.start >= term.number.tail]
+    if not behind or sentence.tokens[behind[0]].word != "of":
+        return None
+    return next((t for t in sentence.terms if behind[0] < t.token <= behind[0] + 4 and t.kind != "number"), None)
+
+
+def clocks(case: Case) -> Iterator[Objection]:
+    """A time of day must be one of the evidence's, if it gives any: "6 am" is not "6 pm"."""
+    known = [time for sentence in case.sentences for time in times(sentence.text)]
+    for time in times(case.claim.text):
+        if known and not any(agree(time, other) for other in known):
+            yield Objection("number", f"The time {case.claim.text[time.start : time.end]} is not in the evidence.")
 
 
 def _unit(word: str) -> str:
