@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chapterverse.answer.evidence import Evidence
-from chapterverse.answer.rules import force, roles, subjects, values
+from chapterverse.answer.rules import extent, force, reality, roles, subjects, values
 from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
@@ -19,6 +19,8 @@ _RULES = (
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
     *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
     *(force.modality, force.restrictions, force.kinds),
+    *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess),
+    *(reality.undone, reality.unreal, reality.framed, reality.left_out),
     *(roles.moved, roles.doers, roles.directions),
 )
 

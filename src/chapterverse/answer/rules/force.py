@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
-from chapterverse.answer.parse import Sentence
+from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.wording import (
     DETERMINERS,
@@ -24,17 +24,26 @@ _TELLING = frozenset("tell tells told says said".split())
 """These govern what follows only as "said that", or as an aside ("…, she said, …")."""
 _SWEEPING = frozenset("all always everyone everything".split())
 _ANY = frozenset("a an any each every no those".split())
+_DEGREES = frozenset("more less fewer most least".split())
 _HOLDING = DETERMINERS | PREPOSITIONS
+_LINKS = frozenset(("and", "or"))
 _WHOLE = frozenset("always all every entirely necessarily".split())
 
 
 def opposites(case: Case) -> Iterator[Objection]:
-    for word in case.new_words():
+    for word in (*case.new_words(), *_other_degrees(case)):
         told = {token.word for sentence in case.sentences for token in sentence.tokens}
         if case.claim.denials:
             told -= NEGATIONS  # "not allowed" is "forbidden"
         if any(opposite(stem(word), stem(other)) for other in told):
             yield Objection("opposite", f"The evidence says the opposite of “{word}”.")
+
+
+def _other_degrees(case: Case) -> frozenset[str]:
+    """Degrees that the claim has and its evidence has not: no terms, but "less than" is the opposite of "more than"."""
+    if any(sentence.denials for sentence in (case.claim, *case.sentences)):
+        return frozenset()  # "no more than" is "less than"
+    return (case.claim.free & _DEGREES).difference(*(sentence.words for sentence in case.sentences))
 
 
 def denials(case: Case) -> Iterator[Objection]:
@@ -76,8 +85,9 @@ def _segments(sentence: Sentence) -> list[int]:
 
 
 def _count(sentence: Sentence, tokens: Collection[int]) -> int:
-    """Denials among these tokens; "neither … nor" is one."""
+    """Denials among these tokens; "neither … nor" is one, and "unless" says "if not"."""
     words = [sentence.tokens[n].word for n in sentence.denials if n in tokens]
+    words += [sentence.tokens[n].word for n in tokens if sentence.tokens[n].word == "unless"]
     return len(words) - (words.count("nor") if "neither" in words or "no" in words else 0)
 
 
@@ -185,6 +195,8 @@ def replaced(case: Case) -> Iterator[Objection]:
         held = case.claim.tokens[place - 1].word in _HOLDING or place - 1 in case.claim.counts
         if token.word in new and held and (other := _behind_same(case, place)):
             yield Objection("replaced", f"The evidence says “{other}”, the claim “{token.word}”.")
+        elif token.word in new and (other := _same_item(case, place)):
+            yield Objection("replaced", f"The evidence lists “{other}”, the claim “{token.word}”.")
 
 
 def _behind_same(case: Case, place: int) -> str | None:
@@ -197,6 +209,32 @@ def _behind_same(case: Case, place: int) -> str | None:
             if same_lead and word not in case.claim.words and word not in FUNCTION_WORDS:
                 return word
     return None
+
+
+def _same_item(case: Case, place: int) -> str | None:
+    """A word that the claim does not have, in the same place of a list: beside the same item, on the same side."""
+    terms = case.claim.terms
+    at = next((n for n, term in enumerate(terms) if term.token == place), None)
+    for step in (-1, 1):
+        if at is None or not 0 <= at + step < len(terms) or not _listed(case.claim, terms[at], terms[at + step]):
+            continue
+        for number, found in case.found(terms[at + step]):
+            sentence = case.sentences[number]
+            spot = sentence.terms.index(found) - step
+            if not 0 <= spot < len(sentence.terms) or not _listed(sentence, sentence.terms[spot], found):
+                continue
+            item = sentence.terms[spot]
+            if item.kind == "word" and not any(matches(term, item) for term in terms):
+                return sentence.tokens[item.token].word
+    return None
+
+
+def _listed(sentence: Sentence, one: Term, other: Term) -> bool:
+    """Whether two terms are items of a list: nothing but a comma, "and" or "or" and articles is between them."""
+    first, second = sorted((one.token, other.token))
+    words = {t.word for t in sentence.tokens[first + 1 : second]}
+    gap = sentence.text[sentence.tokens[first].end : sentence.tokens[second].start]
+    return words <= _LINKS | DETERMINERS and ("," in gap or bool(words & _LINKS))
 
 
 def _answers(case: Case, word: str) -> bool:

@@ -118,17 +118,17 @@ def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
         return False
     if case.equates and token + 1 in sentence.counts:
         return False  # "listens on port 8080", "the port is 8080"
-    opened = False  # whether the noun phrase has begun: what stands before it ("in spring the wage grew") is another
+    begun = another = False  # whether the noun phrase has begun, and one before it too: "in spring the wage grew"
     for back in range(token - 1, max(-1, token - 5), -1):
         word = sentence.tokens[back]
         if word.clause != place.clause or back in sentence.counts or word.word == "by":
             return False
         if word.word in PREPOSITIONS:
-            governs = not opened or sentence.tokens[back + 1].word in DETERMINERS
-            return governs and (back == 0 or sentence.tokens[back - 1].word != "according")
+            return not another and (back == 0 or sentence.tokens[back - 1].word != "according")
         if sentence.verb(back):  # an order ("Simmer the stew") has no subject that could be another
             return back > 0 and word.word not in _NAMING and not case.claim_passive and not case.equates
-        opened = opened or word.word in DETERMINERS
+        another = begun
+        begun = begun or word.word in DETERMINERS
         apart = token in sentence.named and back not in sentence.named  # a name has no adjectives
         if word.word not in DETERMINERS and (apart or word.word in FUNCTION_WORDS):
             return False
