@@ -21,7 +21,7 @@ _RULES = (
     *(force.modality, force.restrictions, force.kinds),
     *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess),
     *(reality.undone, reality.unreal, reality.framed, reality.left_out),
-    *(roles.moved, roles.doers, roles.directions),
+    *(roles.moved, roles.contents, roles.doers, roles.directions),
 )
 
 

@@ -42,10 +42,9 @@ def few(case: Case) -> Iterator[Objection]:
     mine = _few(case.claim)
     for sentence, used in zip(case.sentences, case.used, strict=True):
         theirs = _few(sentence, used)
-        more = case.claim.words & _SOME or "a" in mine
-        if "" in theirs and "" not in mine and more:
+        if "" in theirs - mine and (case.claim.words & _SOME or "a" in mine):
             yield Objection("opposite", "The evidence says “few”, which is not “a few”.")
-        elif "" in mine and "" not in theirs and ("a" in theirs or sentence.words & _SOME):
+        elif "" in mine - _few(sentence) and ("a" in theirs or sentence.words & _SOME):
             yield Objection("opposite", "The claim says “few”, and the evidence does not.")
 
 

@@ -25,18 +25,28 @@ _TELLING = frozenset("tell tells told says said".split())
 _SWEEPING = frozenset("all always everyone everything".split())
 _ANY = frozenset("a an any each every no those".split())
 _DEGREES = frozenset("more less fewer most least".split())
+_CONVERSE = frozenset(map(stem, "teach learn give receive lend borrow buy sell".split()))
+"""Two views of one deed."""
 _HOLDING = DETERMINERS | PREPOSITIONS
 _LINKS = frozenset(("and", "or"))
 _WHOLE = frozenset("always all every entirely necessarily".split())
 
 
 def opposites(case: Case) -> Iterator[Objection]:
+    told = {token.word for sentence in case.sentences for token in sentence.tokens}
+    if case.claim.denials:
+        told -= NEGATIONS  # "not allowed" is "forbidden"
     for word in (*case.new_words(), *_other_degrees(case)):
-        told = {token.word for sentence in case.sentences for token in sentence.tokens}
-        if case.claim.denials:
-            told -= NEGATIONS  # "not allowed" is "forbidden"
-        if any(opposite(stem(word), stem(other)) for other in told):
+        others = [stem(other) for other in told if opposite(stem(word), stem(other))]
+        if others and not (_CONVERSE.issuperset((stem(word), *others)) and _is_done(case.claim, word)):
             yield Objection("opposite", f"The evidence says the opposite of “{word}”.")
+
+
+def _is_done(sentence: Sentence, word: str) -> bool:
+    """Whether a verb is in the passive and names nobody who does it: "was taught" is "learned"."""
+    place = next(n for n, token in enumerate(sentence.tokens) if token.word == word)
+    after = {token.word for token in sentence.tokens[place + 1 :] if token.clause == sentence.tokens[place].clause}
+    return sentence.passive(place) is True and "by" not in after
 
 
 def _other_degrees(case: Case) -> frozenset[str]:
@@ -67,10 +77,25 @@ def contrasts(case: Case) -> Iterator[Objection]:
             theirs = {segments[t.token] for t in sentence.terms if opposite(term.key, t.key)} - mine
             for other in case.claim.terms:
                 found = {segments[t.token] for t in sentence.terms if matches(other, t)}
-                if mine and found and found <= theirs and other not in case.opening:
+                if (
+                    mine
+                    and found
+                    and found <= theirs
+                    and other not in case.opening
+                    and not _meant(case, other, sentence)
+                ):
                     said = case.claim.tokens[other.token].word
                     yield Objection("contrast", f"The evidence says “{said}” of the opposite.")
                     return
+
+
+def _meant(case: Case, term: Term, sentence: Sentence) -> bool:
+    """Whether the evidence has a pronoun behind the very words that stand before a term: "south of it"."""
+    lead = [t.word for t in case.claim.tokens[: term.token] if t.word not in DETERMINERS][-2:]
+    words = [t.word for t in sentence.tokens]
+    if not lead or lead[-1] not in PREPOSITIONS:
+        return False
+    return any(word in ("it", "them") and words[max(0, n - 2) : n] == lead for n, word in enumerate(words))
 
 
 def _segments(sentence: Sentence) -> list[int]:

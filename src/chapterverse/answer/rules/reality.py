@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import DETERMINERS, FUNCTION_WORDS, MARKERS, OBLIGATION, stem
-
-_BE = frozenset("is are was were".split())
+from chapterverse.answer.wording import BE, DETERMINERS, FUNCTION_WORDS, MARKERS, OBLIGATION, stem
 
 
 def _stems(words: str) -> frozenset[str]:
@@ -57,20 +56,24 @@ def _deed(sentence: Sentence, place: int) -> Term | None:
         start = place
     elif key in _NOT_SHOWN:
         start = next((links[word] for word in ("of", "with") if word in links), None)
-    elif after[:1] == ["to"] and sentence.tokens[place].word in _BE | {"about", "yet"}:
+    elif after[:1] == ["to"] and sentence.tokens[place].word in BE | {"about", "yet"}:
         start = place + 1
-    behind = (t for t in sentence.terms if start is not None and start < t.token <= start + 3)
-    return next((t for t in behind if t.kind == "word"), None)
+    behind = [t for t in sentence.terms if start is not None and start < t.token <= start + 3]
+    deed = next((t for t in behind if t.kind == "word"), None)
+    # Behind "to" no verb ends so, but things do: "offered to boys".
+    things = deed is not None and "to" in links and re.search(r"[^s]s$", sentence.tokens[deed.token].word)
+    return None if things else deed
 
 
 def _done(case: Case, number: int, deed: Term) -> bool:
-    """Whether the claim says it without a "to", and the evidence nowhere else."""
-    places = [
-        term
+    """Whether the claim says it as what was done, not as "to …" or "the … ing", and the evidence nowhere else."""
+    words = ["", *(token.word for token in case.claim.tokens)]
+    return any(
+        case.found(term) == [(number, deed)]
         for term in case.claim.terms
-        if matches(term, deed) and (term.token == 0 or case.claim.tokens[term.token - 1].word not in ("to", "be"))
-    ]
-    return any(case.found(term) == [(number, deed)] for term in places)
+        if matches(term, deed) and words[term.token] not in ("to", "be")
+        if not words[term.token + 1].endswith("ing") or words[term.token] in BE
+    )
 
 
 _UNREAL = frozenset(

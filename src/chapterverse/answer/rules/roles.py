@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, Pair, matches
+from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS
 
 _REACH = 6
@@ -20,6 +21,8 @@ _LEADS = frozenset(
     " across near over above below without unless although though".split()
 )
 """Words that a phrase takes along when it moves: "in winter", "because they climb"."""
+_HAVING = frozenset("has have had with contains contained holds held".split())
+_PLACING = frozenset(("in", "on", "at"))
 _LIGHT = frozenset("they it he she you is are has have had was were".split())
 _ALIKE = (frozenset("in on at during".split()), frozenset("if when with".split()))
 _BINDING = AUXILIARIES | frozenset("to than from with and or but because while whereas".split())
@@ -59,6 +62,8 @@ def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], afte
         or _owned(claim, sentence, before[-1], after[0])
         or _coordinated(claim, sentence, before, after)
         or _tag(sentence, after)
+        or _there_is(claim, sentence, after)
+        or _rate(claim, sentence, before[-1], after[0])
         or any(sentence.tokens[run[0][1].token - 1].word in _NAMING for run in (before, after))
     )
 
@@ -107,6 +112,36 @@ def _tag(sentence: Sentence, run: Sequence[Pair]) -> bool:
     return last + 1 < len(sentence.tokens) and sentence.tokens[last + 1].word == "that"
 
 
+def contents(case: Case) -> Iterator[Objection]:
+    """ "The yard has a gate" must not become "there is a yard in the gate"."""
+    thing = case.claim.terms[0] if _exists(case.claim) and case.claim.terms else None
+    for sentence in case.sentences:
+        had = [n for n, token in enumerate(sentence.tokens) if token.word in _HAVING]
+        holders = {t.key for t in sentence.terms if had and t.token < had[0]}
+        held = {t.key for t in sentence.terms if had and t.token > had[0]}
+        places = {t.key for t in case.claim.terms if _lead(case.claim, t.token) in _PLACING}
+        if thing is not None and thing.key in holders - held and places & held - holders:
+            yield Objection("roles", "In the evidence it is the other that has it.")
+            return
+
+
+def _exists(claim: Sentence) -> bool:
+    return len(claim.tokens) > 1 and claim.tokens[0].word == "there" and claim.tokens[1].word in BE
+
+
+def _there_is(claim: Sentence, sentence: Sentence, after: Sequence[Pair]) -> bool:
+    """Whether "the yard has six gates" has become "there are six gates in the yard"."""
+    behind = {t.word for t in sentence.tokens[after[-1][1].token + 1 :][:6]}
+    return _exists(claim) and _lead(claim, after[0][0].token) in _PLACING and bool(_HAVING & behind)
+
+
+def _rate(claim: Sentence, sentence: Sentence, unit: Pair, thing: Pair) -> bool:
+    """Whether "ale costs 3 pence a gallon" has become "a gallon of ale costs 3 pence"."""
+    behind = [t.word for t in claim.tokens[unit[0].token + 1 : thing[0].token]]
+    before = sentence.tokens[unit[1].token - 1].word if unit[1].token else ""
+    return behind == ["of"] and before in ("a", "an", "per") and bool(unit_of(claim.tokens[unit[0].token].word))
+
+
 def _owned(claim: Sentence, sentence: Sentence, thing: Pair, owner: Pair) -> bool:
     """Whether "its bob" has become "the bob of the pendulum"."""
     lead = [t.word for t in claim.tokens[max(0, owner[0].token - 3) : owner[0].token]]
@@ -115,7 +150,9 @@ def _owned(claim: Sentence, sentence: Sentence, thing: Pair, owner: Pair) -> boo
 
 
 def _lead(sentence: Sentence, token: int) -> str:
-    """The function word that leads to a term, articles and adjectives that are no terms skipped."""
+    """The function word that leads to a term, articles and adjectives that are no terms skipped; it may be one."""
+    if sentence.tokens[token].word in _LEADS:
+        return sentence.tokens[token].word
     for back in range(token - 1, max(-1, token - 6), -1):
         word = sentence.tokens[back].word
         if word in _LEADS or word in _LEADING:

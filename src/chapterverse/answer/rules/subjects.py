@@ -11,6 +11,7 @@ from chapterverse.answer.wording import (
     COORDINATORS,
     DETERMINERS,
     FUNCTION_WORDS,
+    MARKERS,
     PREPOSITIONS,
     PRONOUNS,
     same,
@@ -21,6 +22,8 @@ _MEANT = frozenset("he she it they him them this these".split())
 _ANYONE = frozenset(("you", "one"))
 """Of whom nothing else can be said: "You can change the port by …" is not about the port."""
 _NAMING = frozenset("named called titled known".split())
+_OTHERWISE_JUDGED = frozenset(("according", *(word for m in MARKERS if m.name == "most" for word in m.words)))
+"""Nothing is said of these: "the majority of farmers", "according to the farmers"; whether they stand, others judge."""
 _COMMON_ENDINGS = ("s", "ing", "ed", "ly", "ion", "ness", "ment", "ity")
 """A word that only opens the sentence and ends so is hardly a name."""
 
@@ -84,11 +87,16 @@ def _has_own_subject(case: Case, value: Term, homes: set[int]) -> bool:
 
 def unknown(case: Case) -> Iterator[Objection]:
     """What the claim is about must not be a word that its evidence does not have."""
-    first = case.claim.terms[0] if case.claim.terms else None
-    if first is None or any(t.word in PREPOSITIONS for t in case.claim.tokens[: first.token]):
+    tokens, terms = case.claim.tokens, case.claim.terms
+    if len(terms) > 1 and tokens[terms[0].token].word in _OTHERWISE_JUDGED:
+        first, start = terms[1], terms[0].token + 2
+    elif terms:
+        first, start = terms[0], 0
+    else:
         return
-    word = case.claim.tokens[first.token].word
-    if word in case.new_words() and not case.claim.predicate(first.token):
+    word = tokens[first.token].word
+    led = any(t.word in PREPOSITIONS for t in tokens[start : first.token])
+    if not led and word in case.new_words() and not case.claim.predicate(first.token):
         yield Objection("subject", f"The evidence does not speak of “{word}”.")
 
 

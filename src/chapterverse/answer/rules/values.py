@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from chapterverse.answer.wording import closed_set, stem
 
 _PARTLY = frozenset("part parts partly some several few portion share fraction one".split())
 _EVERY = frozenset(("every", "each"))
-_OTHER = frozenset(("other", "alternate"))
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
@@ -88,18 +88,22 @@ def uncounted(case: Case) -> Iterator[Objection]:
 
 def intervals(case: Case) -> Iterator[Objection]:
     """ "Every third Sunday", or "every other", must not become "every Sunday"."""
+    mine = {step for _, step, _ in _steps(case.claim)}
     for sentence in case.sentences:
-        for place, token in enumerate(sentence.tokens[:-1]):
-            if token.word not in _EVERY:
-                continue
-            step = next((t for t in sentence.terms if t.token == place + 1 and t.number and t.number.ordinal), None)
-            if step is None and sentence.tokens[place + 1].word not in _OTHER:
-                continue
-            kept = any(step and t.key == step.key for t in case.claim.terms) or (not step and _OTHER & case.claim.words)
-            thing = next((t for t in sentence.terms if t.token > place + 1), None)
-            if thing and not kept and any(matches(t, thing) for t in case.claim.terms):
-                skipped = sentence.tokens[place + 1].word
-                yield Objection("number", f"The evidence says “{token.word} {skipped}”, which the claim leaves out.")
+        for said, step, thing in _steps(sentence):
+            if step not in mine and any(matches(t, thing) for t in case.claim.terms):
+                yield Objection("number", f"The evidence says “{said}”, which the claim leaves out.")
+
+
+def _steps(sentence: Sentence) -> Iterator[tuple[str, str, Term]]:
+    """Where only every so manyth is meant: the words, which one, and of what; "every other" is every second."""
+    for first, second in pairwise(range(len(sentence.tokens))):
+        one, other = sentence.tokens[first], sentence.tokens[second]
+        nth = next((t.key for t in sentence.terms if t.token == second and t.number and t.number.ordinal), "")
+        step = "#2" if (one.word, other.word) == ("every", "other") else nth if one.word in _EVERY else ""
+        thing = next((t for t in sentence.terms if t.token > second), None)
+        if step and thing is not None:
+            yield f"{one.word} {other.word}", step, thing
 
 
 def partitives(case: Case) -> Iterator[Objection]:
@@ -125,10 +129,11 @@ def _whole(sentence: Sentence, term: Term) -> Term | None:
 
 
 def clocks(case: Case) -> Iterator[Objection]:
-    """A time of day must be one of the evidence's, if it gives any: "6 am" is not "6 pm"."""
+    """ "6 am" is not "6 pm"; that the numbers are the same is judged with the others."""
     known = [time for sentence in case.sentences for time in times(sentence.text)]
     for time in times(case.claim.text):
-        if known and not any(agree(time, other) for other in known):
+        sound_alike = any(agree(replace(time, ambiguous=True), other) for other in known)
+        if sound_alike and not any(agree(time, other) for other in known):
             yield Objection("number", f"The time {case.claim.text[time.start : time.end]} is not in the evidence.")
 
 
