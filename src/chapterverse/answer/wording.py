@@ -88,8 +88,9 @@ _SYNONYMS = """
 """
 _ANTONYMS = """
     before/after above/below over/under early/late earlier/later first/last more/less more/fewer most/least
-    large/small big/small larger/smaller largest/smallest bigger/smaller higher/lower highest/lowest longer/shorter longest/shortest
-    older/younger oldest/youngest eldest/youngest increase/decrease rise/fall raise/lower grow/shrink begin/end
+    large/small big/small larger/smaller largest/smallest bigger/smaller higher/lower highest/lowest
+    longer/shorter longest/shortest older/younger oldest/youngest eldest/youngest
+    increase/decrease rise/fall raise/lower grow/shrink begin/end
     start/stop open/close win/lose buy/sell lend/borrow give/receive give/take teach/learn arrive/leave enter/leave
     accept/reject sign/reject allow/forbid permit/prohibit include/exclude succeed/fail pass/fail love/hate
     hot/cold warm/cool dry/wet full/empty full/part heavy/light fast/slow quick/slow hard/soft hard/easy strong/weak

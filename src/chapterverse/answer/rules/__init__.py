@@ -19,7 +19,7 @@ _RULES = (
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
     *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
     *(force.modality, force.restrictions, force.kinds),
-    *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess),
+    *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess, extent.licences),
     *(reality.undone, reality.unreal, reality.framed, reality.left_out),
     *(roles.moved, roles.contents, roles.doers, roles.directions),
 )

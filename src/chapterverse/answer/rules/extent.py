@@ -7,13 +7,22 @@ from itertools import pairwise
 
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
-from chapterverse.answer.wording import DETERMINERS, PERMISSION
+from chapterverse.answer.rules.roles import lead
+from chapterverse.answer.wording import DETERMINERS, PAST_FORMS, PERMISSION
 
 _SWEEPING = frozenset("all every everyone everybody everything none nobody nothing anyone anything".split())
 _SAVING = frozenset("but except save apart almost nearly virtually".split())
 _SOME = frozenset("some several many most numerous majority".split())
 _ONLY = frozenset("only solely exclusively".split())
 _EXCESS = frozenset("too excess excessive excessively over".split())
+_LICENSED = frozenset(
+    "safe harmless edible allowed permitted admitted entitled legal lawful valid effective open".split()
+)
+_APPLYING = frozenset("may applies apply covers cover relieves relieve cures cure heals heal treats treat".split())
+_NOW = frozenset("is are be".split())
+"""What was so once, of one event, loses nothing with its place and time."""
+_RESTRICTING = frozenset("in on with without after before during until within under over".split())
+_LIMITS = ("at least", "at most")
 _AMOUNT = frozenset("much many little few".split())
 
 
@@ -133,3 +142,33 @@ def excess(case: Case) -> Iterator[Objection]:
             if any(case.found(t) == [(number, thing)] for t in case.claim.terms):
                 yield Objection("strength", f"The evidence says “too {other.word}”, which the claim leaves out.")
                 return
+
+
+def licences(case: Case) -> Iterator[Objection]:
+    """What is allowed, safe or limited under a restriction ("safe after boiling") is not so without it."""
+    for sentence, used in zip(case.sentences, case.used, strict=True):
+        mine, theirs = _licensing(case.claim), _licensing(sentence)
+        clauses = {sentence.tokens[n].clause for word, n in theirs.items() if word in mine} & used
+        for term in sentence.terms:
+            kept = any(matches(t, term) for t in case.claim.terms)
+            if term.clause in clauses and not kept and lead(sentence, term.token) in _RESTRICTING:
+                word = sentence.tokens[term.token].word
+                yield Objection("restriction", f"The evidence says so only with “{word}”.")
+                return
+
+
+def _licensing(sentence: Sentence) -> dict[str, int]:
+    """Where a sentence says that something is allowed, safe, in force, or limited."""
+    past = {token.clause for n, token in enumerate(sentence.tokens) if _past(sentence, n)}
+    limited = (t for t in sentence.terms if t.number is not None and t.number.bound in _LIMITS and t.clause not in past)
+    found = {term.key: term.token for term in limited}
+    for place, token in enumerate(sentence.tokens):
+        adjective = token.word in _LICENSED and _NOW & {t.word for t in sentence.tokens[max(0, place - 3) : place]}
+        if adjective or token.word in _APPLYING & sentence.free:
+            found[token.word] = place
+    return found
+
+
+def _past(sentence: Sentence, token: int) -> bool:
+    word = sentence.tokens[token].word
+    return word in ("was", "were", "had", *PAST_FORMS) or (word.endswith("ed") and sentence.verb(token))

@@ -70,7 +70,7 @@ def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], afte
 
 def _phrase(claim: Sentence, sentence: Sentence, run: Sequence[Pair]) -> bool:
     """Whether a run has taken its leading word along."""
-    mine, theirs = _lead(claim, run[0][0].token), _lead(sentence, run[0][1].token)
+    mine, theirs = lead(claim, run[0][0].token), lead(sentence, run[0][1].token)
     return mine in _LEADS and (mine == theirs or any({mine, theirs} <= alike for alike in _ALIKE))
 
 
@@ -119,7 +119,7 @@ def contents(case: Case) -> Iterator[Objection]:
         had = [n for n, token in enumerate(sentence.tokens) if token.word in _HAVING]
         holders = {t.key for t in sentence.terms if had and t.token < had[0]}
         held = {t.key for t in sentence.terms if had and t.token > had[0]}
-        places = {t.key for t in case.claim.terms if _lead(case.claim, t.token) in _PLACING}
+        places = {t.key for t in case.claim.terms if lead(case.claim, t.token) in _PLACING}
         if thing is not None and thing.key in holders - held and places & held - holders:
             yield Objection("roles", "In the evidence it is the other that has it.")
             return
@@ -132,7 +132,7 @@ def _exists(claim: Sentence) -> bool:
 def _there_is(claim: Sentence, sentence: Sentence, after: Sequence[Pair]) -> bool:
     """Whether "the yard has six gates" has become "there are six gates in the yard"."""
     behind = {t.word for t in sentence.tokens[after[-1][1].token + 1 :][:6]}
-    return _exists(claim) and _lead(claim, after[0][0].token) in _PLACING and bool(_HAVING & behind)
+    return _exists(claim) and lead(claim, after[0][0].token) in _PLACING and bool(_HAVING & behind)
 
 
 def _rate(claim: Sentence, sentence: Sentence, unit: Pair, thing: Pair) -> bool:
@@ -149,7 +149,7 @@ def _owned(claim: Sentence, sentence: Sentence, thing: Pair, owner: Pair) -> boo
     return "of" in lead and before in ("its", "his", "her", "their")
 
 
-def _lead(sentence: Sentence, token: int) -> str:
+def lead(sentence: Sentence, token: int) -> str:
     """The function word that leads to a term, articles and adjectives that are no terms skipped; it may be one."""
     if sentence.tokens[token].word in _LEADS:
         return sentence.tokens[token].word
@@ -223,7 +223,7 @@ def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
 def directions(case: Case) -> Iterator[Objection]:
     """ "From" must not become "to", nor "before" "after": neither ahead of a term nor behind it ("two years after")."""
     for term in case.claim.terms:
-        for beside in (_lead, _next):
+        for beside in (lead, _next):
             word = beside(case.claim, term.token)
             for mine, other in _DIRECTIONS if term.number is None else _NUMBER_DIRECTIONS:
                 if word == mine:

@@ -113,6 +113,8 @@ def partitives(case: Case) -> Iterator[Objection]:
             whole = _whole(sentence, term)
             if whole is None or term.clause not in used or any(t.key == term.key for t in case.claim.terms):
                 continue
+            if any(_same_part(case.claim, t, whole) for t in case.claim.terms):
+                continue  # of another number of them; whether that is there is judged with the numbers
             if any(matches(t, whole) for t in case.claim.terms) and not _PARTLY & case.claim.words:
                 said = sentence.text[sentence.tokens[term.token].start : sentence.tokens[whole.token].end]
                 yield Objection("number", f"The evidence says “{said}”, and the claim does not say how much of it.")
@@ -126,6 +128,11 @@ def _whole(sentence: Sentence, term: Term) -> Term | None:
     if not behind or sentence.tokens[behind[0]].word != "of":
         return None
     return next((t for t in sentence.terms if behind[0] < t.token <= behind[0] + 4 and t.kind != "number"), None)
+
+
+def _same_part(claim: Sentence, number: Term, whole: Term) -> bool:
+    mine = _whole(claim, number)
+    return mine is not None and matches(mine, whole)
 
 
 def clocks(case: Case) -> Iterator[Objection]:
