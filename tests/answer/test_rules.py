@@ -95,6 +95,8 @@ def objections(claim: str, *evidence: str) -> list[str]:
         ("strength", "Otto oiled the pump.", "Otto neglected to oil the pump."),
         ("strength", "Anna sold the barn.", "Otto ordered Anna to sell the barn."),
         ("strength", "In 1811 Otto sold eels.", "In 1811 Otto ceased selling eels."),
+        ("strength", "Otto signed the will.", "Otto was accused of signing the will."),
+        ("strength", "Otto sold the barn.", "Otto decided against selling the barn."),
         ("strength", "Otto visited the fair.", "Otto avoided visiting the fair."),
         ("strength", "The wolf ate the miller.", "In the fable the wolf ate the miller."),
         ("strength", "The wolf ate the miller.", "The wolf ate the miller in her nightmare."),

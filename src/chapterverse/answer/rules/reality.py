@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
@@ -19,7 +20,7 @@ _NOT_YET = _stems(
     " instruct invite tempt reluctant unwilling unable cease"
 )
 """What one does this "to do" need not have been done, …"""
-_NOT_ANY_MORE = _stems("stop cease quit avoid escape resist oppose delay postpone consider contemplate")
+_NOT_ANY_MORE = _stems("stop cease quit avoid escape resist oppose delay postpone consider contemplate against")
 """… nor what one does this doing, …"""
 _NOT_SHOWN = _stems("accuse suspect acquit charge clear incapable")
 """… nor what one is this of, or with."""
@@ -31,7 +32,7 @@ _COMPLEMENT = 4
 
 def undone(case: Case) -> Iterator[Objection]:
     """What someone forgot to do, stopped doing, was accused of or was about to do must not become what he did."""
-    if case.claim.free & _HEDGED or case.claim.denials:
+    if _hedged(case.claim) or case.claim.denials:
         return
     said = {term.key for term in case.claim.terms}
     for number, sentence in enumerate(case.sentences):
@@ -41,6 +42,12 @@ def undone(case: Case) -> Iterator[Objection]:
                 continue
             yield Objection("strength", f"The evidence says “{token.word}”, and the claim that it was done.")
             return
+
+
+def _hedged(claim: Sentence) -> bool:
+    """Whether the claim does not say that it was done; "the will" is a thing."""
+    words = ["", *(token.word for token in claim.tokens)]
+    return any(word in _HEDGED & claim.free and before not in DETERMINERS for before, word in pairwise(words))
 
 
 def _deed(sentence: Sentence, place: int) -> Term | None:
@@ -114,7 +121,7 @@ _STORIES = _stems("dream nightmare novel story tale fable legend myth film movie
 
 def framed(case: Case) -> Iterator[Objection]:
     """What happens in a dream or a novel did not happen."""
-    if case.claim.free & _HEDGED or _STORIES & {term.key for term in case.claim.terms}:
+    if _hedged(case.claim) or _STORIES & {term.key for term in case.claim.terms}:
         return
     for sentence, used in zip(case.sentences, case.used, strict=True):
         for place, token in enumerate(sentence.tokens):
