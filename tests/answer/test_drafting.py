@@ -44,9 +44,11 @@ CRUTCH = (
 )
 
 
-def answered(question: str, *texts: str, label: str = "book.md", reader: Reader | None = None) -> Composed:
+def answered(
+    question: str, *texts: str, label: str = "book.md", reader: Reader | None = None, threshold: float = 0.0
+) -> Composed:
     offered = tuple(Offered(f"S{n}", label, text) for n, text in enumerate(texts, 1))
-    return compose(Brief(question, offered), reader or WordReader(), split)
+    return compose(Brief(question, offered), reader or WordReader(), split, threshold)
 
 
 def quoted(question: str, *texts: str, label: str = "book.md") -> list[str]:
@@ -135,6 +137,30 @@ def test_what_is_no_sentence_leaves_the_next_best_answer(first: str, answer: str
     assert [sentence.text for sentence in composed.sentences] == [answer]
 
 
+class TestTheThreshold:
+    TITLE = "The Clocks of Quern, by Ada Marl\n\nAda Marl\n\nThis copy may be given away by its owner."
+    OTHER = "A bin of sand stands below."
+
+    def quoted(self, *found: tuple[float, tuple[str, ...]], threshold: float = 0.5) -> list[str]:
+        composed = answered("Who is it?", self.TITLE, self.OTHER, reader=Finds(*found), threshold=threshold)
+        return [one.text for one in composed.sentences]
+
+    def test_no_passage_below_it_is_quoted(self) -> None:
+        assert self.quoted((0.4, ("its owner",)), (0.45, ("A bin",))) == []
+        assert self.quoted((0.4, ("its owner",)), (0.55, ("A bin",))) == [self.OTHER]
+
+    def test_an_answer_in_a_heading_is_its_line_where_no_sentence_is_as_likely(self) -> None:
+        title = "The Clocks of Quern, by Ada Marl"
+        assert self.quoted((0.9, ("by Ada Marl", "its owner")), (0.3, ("A bin",))) == [title]
+        assert self.quoted((0.9, ("by Ada Marl",)), (0.3, ("A bin",))) == [title]
+        assert self.quoted((0.9, ("by Ada Marl",)), (0.6, ("A bin",))) == [self.OTHER]
+
+    def test_a_heading_that_says_no_more_than_the_answer_is_none(self) -> None:
+        assert self.quoted((0.9, ("Ada Marl\n\nThis copy",)), (0.3, ("A bin",)), threshold=0.95) == []
+        bare = answered("Who?", "Ada Marl\n\nIt rained.", reader=Finds((0.9, ("Ada Marl",))), threshold=0.5)
+        assert bare == Composed(())
+
+
 class Cites(WordReader):
     """Finds the answer in the first of these sentences, and would quote all of them."""
 
@@ -146,6 +172,38 @@ class Cites(WordReader):
             Reading(1.0, 0.9, tuple(told[:1]), tuple(told), tuple(told))
             for told in ([_at(words, text, 0.8) for words in self.cited] for text in passages)
         ]
+
+
+class TestWhatIsAnnounced:
+    GUIDE = (
+        "Undoing\n\nTo cancel your last commit, run the following command:\n\nvcs revert HEAD\n\nThis adds a commit."
+        " To see an old version, run the following commands:\n\nvcs log\nvcs show NUMBER\n\nHabits\n\n"
+        "Commit often. In short:"
+    )
+    REVERT = "To cancel your last commit, run the following command:\n\nvcs revert HEAD"
+    SHOW = "To see an old version, run the following commands:\n\nvcs log\nvcs show NUMBER"
+
+    def quoted(self, *cited: str, text: str = GUIDE) -> list[str]:
+        return [one.text for one in answered("How do I undo it?", text, reader=Cites(*cited)).sentences]
+
+    def test_a_sentence_is_quoted_with_the_lines_that_it_announces(self) -> None:
+        assert self.quoted("vcs revert HEAD") == [self.REVERT]
+        assert self.quoted("run the following command:", "This adds a commit.") == [self.REVERT, "This adds a commit."]
+        assert self.quoted("This adds a commit.", self.SHOW) == ["This adds a commit.", self.SHOW]
+
+    def test_one_that_announces_nothing_is_not_quoted(self) -> None:
+        assert self.quoted("Commit often.", "In short:") == ["Commit often."]
+        towers = "Rain fell. The towers are these:\n\nTower | Weight\nStennet | 310"
+        assert self.quoted("Rain fell.", "The towers are these:", text=towers) == ["Rain fell."]
+
+    def test_one_that_leads_into_a_list_is_not_quoted_without_it(self) -> None:
+        assert self.quoted("The third was disputed.", "I give the sense of them:", text=RULES) == [
+            "The third was disputed."
+        ]
+
+    def test_speech_follows_who_speaks(self) -> None:
+        text = 'The miller rose and said:\n\n"The wheel is broken. Go home."\n\nNobody moved.'
+        assert self.quoted("The miller rose", text=text) == ['The miller rose and said:\n\n"The wheel is broken.']
 
 
 class TestWhatAnswersToo:
@@ -267,6 +325,23 @@ class TestSeveralParts:
             "Who served at the bench",
             "where was he born (Old Innick of Stennet served at the bench.)?",
         ]
+
+    @pytest.mark.parametrize(("again", "absent"), [(0, []), (1, ["when did he serve?"])], ids=["same", "other"])
+    def test_a_passage_that_was_quoted_for_one_part_may_answer_the_next(self, again: int, absent: list[str]) -> None:
+        class ByOffice(Chances):
+            """Knows when "the first head" served, in one of the passages, and nothing of Kell's years."""
+
+            def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+                sure = {"Who was the first head": 0, "when did the first head": again}.get(
+                    " ".join(question.split()[:5])
+                )
+                self.chances = tuple(0.9 if n == sure else 0.1 for n in range(len(passages)))
+                return super().read(question, passages, whole=whole)
+
+        texts = ("Kell was first head until 1710.", "The first head on a coin is of 1702.")
+        composed = answered("Who was the first head of the guild, and when did he serve?", *texts, reader=ByOffice())
+        assert [one.text for one in composed.sentences] == [texts[0]]
+        assert [one.part for one in composed.missing] == absent
 
     def test_it_is_no_person_and_he_is_no_thing(self) -> None:
         reader = WordReader()

@@ -16,7 +16,7 @@ from chapterverse.answer.validate import DEFAULTS, ValidationSettings
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
 from chapterverse.protocols import Reader
-from chapterverse.types import Answer, Entry, Reading, Reason
+from chapterverse.types import Answer, AnswerSpan, Entry, Reading, Reason
 from tests.answer.stand_ins import WordReader, passages
 
 BELL = "The great bell was cast in 1702."
@@ -52,8 +52,9 @@ def put(
     selection: str | None = None,
     validation: ValidationSettings = DEFAULTS,
     reader: Reader | None = None,
+    texts: Sequence[str] = (*OTHERS, BELL, MILL),
 ) -> tuple[Answer, SearchedBook]:
-    entries = [one.entry for one in passages(*OTHERS, BELL, MILL) if one.entry]
+    entries = [one.entry for one in passages(*texts) if one.entry]
     book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant)
     with ThreadPoolExecutor(1) as executor:
         mind = Mind(reader or WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
@@ -104,6 +105,26 @@ def test_parts_are_read_as_closely_as_questions(question: str, closely: list[str
     unwatched = WatchedReader()
     put(question, reader=unwatched, validation=ValidationSettings(closer_look=False))
     assert unwatched.closely == []
+
+
+@pytest.mark.parametrize(("before", "status"), [(0, "ok"), (6, "refused")], ids=["its opening", "a later page"])
+def test_what_a_book_says_of_itself_stands_in_its_opening(before: int, status: str) -> None:
+    told = "A book that Ada Marl wrote."
+    answer, _ = put("Who wrote this book?", texts=[*OTHERS[:before], told, MILL])
+    assert (answer.status, answer.text == told) == (status, status == "ok")
+
+
+class HalfSure(WordReader):
+    """Is sure that the answer is in the first passage, where it finds it in the heading alone."""
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        spans = (AnswerSpan(0, len("The Mill"), 0.9),)
+        return [Reading(1.0, 0.9, spans) if "Mill" in text[:10] else Reading(1.0, 0.3, spans) for text in passages]
+
+
+def test_where_the_surest_passage_cannot_be_quoted_no_doubtful_one_is() -> None:
+    answer, _ = put("Where was the mill painted?", texts=["The Mill\n\nIt rained.", *OTHERS[:2]], reader=HalfSure())
+    assert (answer.status, answer.reason) == ("refused", "not_supported")
 
 
 def test_a_part_that_is_nowhere_is_named() -> None:

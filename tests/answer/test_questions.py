@@ -1,10 +1,10 @@
-"""The parts of a question, and what a pronoun in a later one stands for."""
+"""The parts of a question, what a pronoun in a later one stands for, and what kind of question it is."""
 
 from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.questions import queries
+from chapterverse.answer.questions import asks_about_book, queries
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,21 @@ def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: st
 )
 def test_what_does_not_stand_alone_is_not_cut(question: str) -> None:
     assert queries(question) == [question]
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("who is the author", True),
+        ("Who wrote this book?", True),
+        ("What is the title of the novel?", True),
+        ("How does the novel end?", True),
+        ("When was this report published?", True),
+        ("When was the report published?", False),
+        ("Who wrote the book of hours?", False),
+        ("Who wrote to Kell?", False),
+        ("What does the author say of brass?", False),
+    ],
+)
+def test_questions_about_the_book_itself_are_told_from_others(question: str, yes: bool) -> None:
+    assert asks_about_book(question) is yes

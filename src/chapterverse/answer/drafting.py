@@ -27,12 +27,16 @@ from chapterverse.answer.questions import (
     defined_subject,
     parts,
     points_at_text,
+    queries,
 )
 from chapterverse.answer.wording import PRONOUNS
 from chapterverse.protocols import Reader
 from chapterverse.types import AnswerSpan, DraftSentence, Reading
 
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
+
+_PRESENT = 0.5
+"""The chance from which a part of a question counts as answered, where the question as a whole is."""
 
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
@@ -68,13 +72,13 @@ class _Quote(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where an answer may be; `certain` if it was found by the names of a row and a column."""
+    """Where an answer may be, and the chance that it is there."""
 
     sheet: int
     start: int
     end: int
     score: float
-    certain: bool = False
+    chance: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +87,28 @@ class _Pick:
 
     quotes: tuple[_Quote, ...]
     span: str
-    chance: float
     beside: tuple[_Quote, ...] = ()
     """Other sentences that are likely to answer it too."""
 
 
-def compose(brief: Brief, reader: Reader, sentences: Sentences, presence: float = 0.5) -> Composed:
-    """Answer by quoting; `presence` is the probability from which a part of the question counts as answered."""
-    return _Composer(brief, reader, sentences).compose(presence)
+_NOTHING = _Pick((), "")
+
+
+def compose(brief: Brief, reader: Reader, sentences: Sentences, threshold: float = 0.0) -> Composed:
+    """Answer by quoting; `threshold` is the chance from which a passage counts as an answer to the question."""
+    return _Composer(brief, reader, sentences, threshold).compose()
 
 
 class _Composer:
-    def __init__(self, brief: Brief, reader: Reader, sentences: Sentences) -> None:
+    def __init__(self, brief: Brief, reader: Reader, sentences: Sentences, threshold: float) -> None:
         self._question = brief.question
+        self._threshold = threshold
         self._passages = brief.passages
         self._reader = reader
+        self._split = sentences
         self._sheets = [lay_out(passage.text, sentences(passage.text)) for passage in brief.passages]
 
-    def compose(self, presence: float) -> Composed:
+    def compose(self) -> Composed:
         if not self._sheets:
             return Composed(())
         selected = all(passage.label == SOURCE_SELECTION for passage in self._passages)
@@ -110,46 +118,68 @@ class _Composer:
             return self._written(self._central(_THEME_SENTENCES))
         asked = parts(self._question)
         if len(asked) > 1:
-            composed = self._part_by_part(asked, presence)
+            composed = self._part_by_part(asked)
             if composed.sentences:
                 return composed
-        pick = self._pick(self._question)
+        pick = self._pick(self._question, self._threshold)
         return self._written((*pick.quotes, *pick.beside))
 
-    def _part_by_part(self, asked: Sequence[Part], presence: float) -> Composed:
+    def _part_by_part(self, asked: Sequence[Part]) -> Composed:
         quotes: list[_Quote] = []
         missing: list[Missing] = []
         person = thing = ""  # what "she" and "it" of a later part stand for
-        for part in asked:
+        for part, searched in zip(asked, queries(self._question), strict=True):
             subject = person if part.means_person and person else thing or person
             query = part.about(subject) if part.leans and subject else part.asked
-            pick = self._pick(query)
-            if pick.chance >= presence:
+            pick = self._pick(query, _PRESENT)
+            if not pick.quotes and searched != query:
+                pick = self._within(self._pick(searched, _PRESENT), quotes)
+            if pick.quotes:
                 quotes += [quote for quote in pick.quotes if quote not in quotes]
             else:
                 missing.append(Missing(part.text, query))
-            if part.wants_name and pick.chance >= presence and not defined_subject(part.asked):
+            if part.wants_name and pick.quotes and not defined_subject(part.asked):
                 person, thing = (pick.span, thing) if part.asks_for_person else (person, pick.span)
             person, thing = person or part.person, thing or part.thing or part.subject
         return self._written(quotes[: DEFAULT.sentences], missing)
 
-    def _pick(self, query: str) -> _Pick:
-        """The best answer, from the place that most probably holds it and speaks of what is asked about."""
+    @staticmethod
+    def _within(pick: _Pick, quotes: Sequence[_Quote]) -> _Pick:
+        """A pick if it is from a passage that is quoted already: what was quoted for one part may answer the next."""
+        return pick if {one.sheet for one in pick.quotes} <= {one.sheet for one in quotes} else _NOTHING
+
+    def _pick(self, query: str, threshold: float) -> _Pick:
+        """The best answer, from the place that most probably holds it and speaks of what is asked about.
+
+        A row that the question names and a sentence of the form "A … is" are answers whatever the reader thinks.
+        """
         texts = [sheet.text for sheet in self._sheets]
         readings = weighed(query, texts, self._reader.read(query, texts))
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
-        best = self._row(query) or places[0]
-        chance = 1.0 if best.certain else readings[best.sheet].answerable
-        defined = self._definition(defined_subject(query), [place.sheet for place in places])
-        if defined:
-            return _Pick(defined, "", readings[defined[0].sheet].answerable)
+        if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
+            return _Pick(defined, "")
+        best = self._row(query) or next((place for place in places if place.chance >= threshold), None)
+        if best is None:
+            return self._headed(readings, threshold)
         sheet = self._sheets[best.sheet]
         quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
         most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
         beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
-        return _Pick(tuple(quotes), sheet.text[best.start : best.end], chance, tuple(beside))
+        return _Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside))
+
+    def _headed(self, readings: Sequence[Reading], threshold: float) -> _Pick:
+        """An answer that only a heading or a title page has: its line, if that says more than the bare answer."""
+        for reading, n in sorted(zip(readings, range(len(readings)), strict=True), key=lambda one: -one[0].answerable):
+            sheet, spans = self._sheets[n], reading.spans[:1]
+            if reading.answerable < threshold or not spans or not sheet.is_heading(spans[0].start, spans[0].end):
+                continue
+            line = sheet.line(spans[0].start)
+            answer = sheet.text[spans[0].start : spans[0].end]
+            if spans[0].end <= line[1] and content(sheet.text[slice(*line)]) - content(answer):
+                return _Pick((_Quote(n, *line),), answer)
+        return _NOTHING
 
     def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
         """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
@@ -160,13 +190,16 @@ class _Composer:
         wanted = _names(query)
         for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
+            headed = any(sheet.is_heading(span.start, span.end) for span in reading.spans[:1])
+            if headed and not told:
+                continue  # what was found in headings was found nowhere else
             spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
             for span in spans:
                 strength = span.score / best if best else 1.0
                 speaks = _coverage(wanted, sheet.paragraph(span.start))
                 score = _log(odds(reading.answerable) * strength) + speaks
-                yield _Place(n, span.start, span.end, score)
+                yield _Place(n, span.start, span.end, score, reading.answerable * (strength if headed else 1.0))
 
     def _row(self, query: str) -> _Place | None:
         """The row of a table whose first cell and one of whose columns the question names; also what it counts."""
@@ -179,7 +212,7 @@ class _Composer:
                     first = content(sheet.cells(row)[0])
                     named = len((asked - first) & columns)
                     if first and first <= asked and named > (best.score if best else 0):
-                        best = _Place(n, *row, score=named, certain=True)
+                        best = _Place(n, *row, score=named)
         return best
 
     def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
@@ -231,7 +264,10 @@ class _Composer:
         """Other answers in the same passage, for a question that asks for several."""
         sheet = self._sheets[n]
         for span in reading.spans[1:]:
-            quote = _Quote(n, *sheet.range(*sheet.covering(span.start, span.end)))
+            first, last = sheet.covering(span.start, span.end)
+            quote = _Quote(n, *sheet.range(first, last))
+            if sheet.leads(last):
+                continue
             if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
                 yield quote
 
@@ -243,6 +279,7 @@ class _Composer:
         """
         sheet = self._sheets[n]
         own = [_Quote(n, *sentence) for sentence in sheet.sentences]
+        size = [len(self._split(sheet.sentence(i))) for i in range(len(own))]
         quoted = [i for i, one in enumerate(own) if any(_overlap(one, quote) for quote in quotes)]
         chosen: list[int] = []
         for i in (i for one in reading.cited for i in sheet.within(one.start, one.end)):
@@ -250,8 +287,8 @@ class _Composer:
             if leans and (i == 0 or sheet.opening(i - 1) in PRONOUNS):
                 continue
             new = [i - 1, i] if leans else [i]
-            barred = any(k in quoted or k in chosen or sheet.table_at(own[k].start) for k in new)
-            if not barred and len(quoted + chosen + new) <= most:
+            barred = any(k in quoted or k in chosen or sheet.table_at(own[k].start) or sheet.leads(k) for k in new)
+            if not barred and sum(size[k] for k in quoted + chosen + new) <= most:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))
 

@@ -43,9 +43,20 @@ class List(NamedTuple):
 
 
 def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
-    """A passage without its headings: they say where something stands, and nothing of it."""
-    body = [(start, end) for start, end in sentences if not _is_heading(text, start, end)]
-    return Layout(text, body or sentences)
+    """A passage without its headings: they say where something stands, and nothing of it.
+
+    A sentence that ends with a colon is one with what it announces, be it a line of code that looks like a heading; a
+    list that it leads into stays apart (`list_from`). One that announces nothing in the passage says nothing either.
+    """
+    body: list[tuple[int, int]] = []
+    for start, end in sentences:
+        apart = _is_item(text[start:end]) or _is_row(_line_at(text, start))
+        if body and not apart and _goes_on(text, *body[-1], start, end):
+            body[-1] = (body[-1][0], end)
+        elif not _is_heading(text, start, end):
+            body.append((start, end))
+    kept = [(start, end) for start, end in body if text[end - 1] != ":" or _is_item(text[end:].lstrip())]
+    return Layout(text, kept or sentences)
 
 
 @dataclass(frozen=True)
@@ -75,13 +86,24 @@ class Layout:
         """The first word of a sentence, in small letters."""
         return (self.sentence(n).split() or [""])[0].strip("\"'“”‘’,").lower()
 
+    def leads(self, n: int) -> bool:
+        """Whether a sentence leads into a list, and says nothing without it."""
+        return self.sentence(n).endswith(":")
+
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
-        inside = any(first < end and last > start for first, last in self.sentences)
-        return inside and "\n\n" not in self.text[start:end]
+        return not self.is_heading(start, end) and "\n\n" not in self.text[start:end]
+
+    def is_heading(self, start: int, end: int) -> bool:
+        """Whether these characters stand in no sentence."""
+        return not any(first < end and last > start for first, last in self.sentences)
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         return self.sentences[first][0], self.sentences[last][1]
+
+    def line(self, offset: int) -> tuple[int, int]:
+        """Where the line around an offset begins and ends."""
+        return next((start, end) for start, end in self._lines if offset < end)
 
     def paragraph(self, offset: int) -> str:
         """The text between the blank lines around an offset."""
@@ -145,6 +167,19 @@ class Layout:
 def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
     """How many characters two spans share; below 0, how far they are apart."""
     return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
+    """Whether a sentence is announced by the one before it, or is the next line of what that one announced."""
+    announces = text[last - 1] == ":"
+    lines = ":\n" in text[first:last] and "\n\n" not in text[last:start] and _is_heading(text, start, end)
+    return announces or (lines and "\n" in text[last:start])
+
+
+def _line_at(text: str, offset: int) -> str:
+    """The line around an offset."""
+    end = text.find("\n", offset)
+    return text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
 
 
 def _is_heading(text: str, start: int, end: int) -> bool:

@@ -109,8 +109,10 @@ class HostedModel(_StreamedModel):
 class LocalModel(_StreamedModel):
     """The reader as a model: it answers by quoting, solely from the input items that it is handed."""
 
-    def __init__(self, reader: Reader, sentences: Sentences, executor: Executor | None = None) -> None:
-        self._reader, self._sentences, self._executor = reader, sentences, executor
+    def __init__(
+        self, reader: Reader, sentences: Sentences, executor: Executor | None = None, threshold: float = 0.0
+    ) -> None:
+        self._reader, self._sentences, self._executor, self._threshold = reader, sentences, executor, threshold
 
     async def stream_response(
         self,
@@ -126,7 +128,9 @@ class LocalModel(_StreamedModel):
         if brief is None:
             raise ModelBehaviorError("There is no question in the input.")
         loop = asyncio.get_running_loop()
-        composed = await loop.run_in_executor(self._executor, compose, brief, self._reader, self._sentences)
+        composed = await loop.run_in_executor(
+            self._executor, compose, brief, self._reader, self._sentences, self._threshold
+        )
         searched = any(item.get("type") == "function_call" for item in items)
         may_search = not searched and any(tool.name == SEARCH_TOOL for tool in tools)
         calls = _searches(composed) if may_search else []

@@ -24,7 +24,7 @@ from chapterverse.answer.prompts import (
     NOT_IN_SELECTION,
     NOTICES,
 )
-from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts, points_at_text, queries
+from chapterverse.answer.questions import asks_about_book, asks_for_list, asks_for_theme, parts, points_at_text, queries
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, Quality, Validation, ValidationSettings, validate_retrieval
@@ -51,6 +51,8 @@ _LONGEST_PASSAGE = 2600
 _THEME_PASSAGES = 12
 _RELATED = 0.03
 """From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
+_OPENING = 3
+"""How many chunks, from the first, may say who wrote a book and what it is called: elsewhere another book is meant."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
 
@@ -88,11 +90,15 @@ class Drafter(Protocol):
         passages: Sequence[Passage],
         *,
         reader: Reader,
+        threshold: float,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
         deadline: float,
         say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
     ) -> tuple[Sequence[Passage], dict[str, Any]]:
-        """Hand each sentence to `say` as it is written; every passage that was offered, and what it took."""
+        """Hand each sentence to `say` as it is written; every passage that was offered, and what it took.
+
+        `threshold` is the chance from which the reader's answer counts as one.
+        """
         ...
 
 
@@ -191,7 +197,11 @@ class _Ask:
         for one in ranked:
             unique.setdefault(one.entry.chunk.id, one)
         most = max(len(found) for found, _ in searches)
-        return list(unique.values())[:most], searches[0][1]
+        found = list(unique.values())[:most]
+        if found and asks_about_book(self.question):
+            opening = [one for one in found if one.entry.ordinal < _OPENING]
+            return opening, "answer_absent"
+        return found, searches[0][1]
 
     async def _joined(self, found: Sequence[Found], first: int) -> list[Passage]:
         """Candidates as passages, best first; neighbours are one passage, exactly as their document has it."""
@@ -276,7 +286,13 @@ class _Ask:
     async def _draft(self, deadline: float) -> None:
         search = None if self.selection is not None else self._search
         offered, self.usage = await self.mind.draft(
-            self.question, self.passages, reader=self.mind.reader, search=search, deadline=deadline, say=self._say
+            self.question,
+            self.passages,
+            reader=self.mind.reader,
+            threshold=self.mind.validation.answer_threshold,
+            search=search,
+            deadline=deadline,
+            say=self._say,
         )
         self.passages = list(offered)
 

@@ -34,6 +34,19 @@ _DEFINITION = re.compile(
     r"|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)(?:\s+(?:mean|means|is|are|was|were))?\s*[?.!]*$",
     re.IGNORECASE,
 )
+_THE_BOOK = re.compile(
+    r"\b(?:book|novel|e-?book|authors?|title)\b"
+    r"|\bthis\s+(?:document|text|work|report|paper|guide|handbook|manual|story|play|volume)\b",
+    re.IGNORECASE,
+)
+_OF_THE_BOOK = frozenset(
+    """
+    book novel ebook e-book document text work report paper guide handbook manual story play volume author authors
+    writer title titled name named called wrote write writes written published publish publisher publication edition
+    year date end ends ending happen happens begin begins beginning
+    """.split()
+)
+"""What can be asked of a book as a book; what its pages tell has other words."""
 _QUOTES = " '\"‘’“”"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _LIST = re.compile(
@@ -187,6 +200,12 @@ def points_at_text(question: str) -> bool:
     """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
     words = [word.lower() for word in _WORD.findall(question)]
     return all(word in _DEICTIC or word in FUNCTION_WORDS for word in words)
+
+
+def asks_about_book(question: str) -> bool:
+    """Whether a question speaks of nothing but the book itself: `Who wrote this book?`"""
+    words = [word.lower() for word in _WORD.findall(question)]
+    return _THE_BOOK.search(question) is not None and all(w in _OF_THE_BOOK or w in FUNCTION_WORDS for w in words)
 
 
 def names_nothing(question: str) -> bool:

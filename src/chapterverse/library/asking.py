@@ -183,6 +183,7 @@ class Writer:
         passages: Sequence[Passage],
         *,
         reader: Reader,
+        threshold: float,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
         deadline: float,
         say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
@@ -191,7 +192,8 @@ class Writer:
         from chapterverse.answer import agent, models
 
         service, sentences = self._service, self._sentences
-        model = models.HostedModel(service) if service else models.LocalModel(reader, sentences, self._executor)
+        local = models.LocalModel(reader, sentences, self._executor, threshold)
+        model = models.HostedModel(service) if service else local
         drafted = await agent.draft(
             question,
             passages,
