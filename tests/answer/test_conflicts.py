@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from chapterverse.answer.validate import Excerpt, validate_retrieval
 from chapterverse.answer.values import agree, values
 from chapterverse.ingest.sentences import split
 from chapterverse.reading.reader import Reader
-from chapterverse.types import AnswerSpan, Reading
+from chapterverse.types import AnswerSpan, Reading, Support
 
 HERE = Path(__file__).parent
 
@@ -94,6 +95,13 @@ class Sure:
         return [Reading(0.9, 0.9, (AnswerSpan(start, start + len(word), 0.9),)) for start, word in found]
 
 
+class Doubtful(Sure):
+    """Takes no two sentences for the same."""
+
+    def supports(self, _: str, texts: list[str]) -> list[Support]:
+        return [Support(0.1, 0, 1, 0.1) for _ in texts]
+
+
 def kinds(question: str, one: str, two: str, reader: Sure) -> list[str]:
     passages = [Excerpt("one", one), Excerpt("two", two)]
     return [c.kind for c in find_conflicts(question, passages, reader=reader, sentences=split)]  # type: ignore[arg-type]
@@ -111,6 +119,49 @@ def test_what_does_not_speak_of_the_matter_contradicts_nothing() -> None:
     reader = Sure("1923", "1931", "1979")
     assert kinds(question, fact, "The axial drum went into production in 1979.", reader) == []
     assert kinds(question, fact, "The piano was bought at a sale in Liège in 1931.", reader) == ["date"]
+
+
+@pytest.mark.parametrize(
+    ("denied", "reported"),
+    [
+        ("It is not true that the old mill at Quern was built in 1710, as some say.", []),
+        ("The old mill at Quern was not built in 1710.", []),
+        ("Nobody now believes that the old mill at Quern was built in 1710.", []),
+        ("The old mill at Quern was not built until 1710.", ["polarity"]),
+        ("The old mill at Quern was not finished, but it was built in 1710.", ["date"]),
+        ("The old mill at Quern was not built in 1702.", ["polarity"]),
+    ],
+)
+def test_an_answer_that_is_denied_contradicts_no_other(denied: str, reported: list[str]) -> None:
+    fact = "The old mill at Quern was built in 1702."
+    assert kinds("When was the old mill at Quern built?", fact, denied, Doubtful("1702", "1710")) == reported
+
+
+def test_two_ways_to_do_a_thing_are_no_contradiction() -> None:
+    reader = Doubtful("sluice", "crank", "40 turns", "60 turns")
+    one, two = "The tool to open the gate is the sluice key.", "The tool to open the gate is the crank."
+    assert kinds("What is the tool to open the gate?", one, two, reader) == ["name"]
+    assert kinds("What tool do I use to open the gate?", one, two, reader) == []
+    one, two = "To open the gate use 40 turns.", "To open the gate use 60 turns."
+    assert kinds("How many turns do I use to open the gate?", one, two, reader) == ["number"]
+
+
+def test_what_others_say_of_each_other_does_not_touch_the_surest_answer() -> None:
+    told = ["The mill has 8 wheels.", "The mill has 13 wheels."]
+
+    class Ranked(Doubtful):
+        def read(self, _: str, texts: list[str], *, whole: bool = False) -> list[Reading]:
+            readings = super().read("", texts)
+            return [replace(one, answerable=chance) for one, chance in zip(readings, (0.95, 0.9, 0.85), strict=False)]
+
+    def reported(*texts: str) -> int:
+        passages = [Excerpt(text, text) for text in texts]
+        reader = Ranked("8", "13", "several")
+        question = "How many wheels has the mill?"
+        return len(find_conflicts(question, passages, reader=reader, sentences=split))  # type: ignore[arg-type]
+
+    assert reported(*told) == 1
+    assert reported("The mill has several wheels.", *told) == 0
 
 
 def test_readings_of_the_validation_are_enough(reader: Reader) -> None:

@@ -86,7 +86,7 @@ def find_conflicts(
         texts = [passage.text for passage in passages]
         readings = weighed(question, texts, reader.read(question, texts))
     claims = _claims(question, passages, readings, reader, sentences, settings)
-    found = []
+    found: list[Conflict] = []
     for first, second in list(combinations(claims, 2))[: settings.pairs]:
         kind = _difference(question, first, second)
         if kind is None or not _same_subject(question, first, second):
@@ -98,7 +98,10 @@ def find_conflicts(
         if enough is not None and _same_in_other_words(first, second, reader, enough):
             continue
         found.append(Conflict(kind, first.statement, second.statement))
-    return found
+    # Where the surest answer stands unopposed, it is the answer, whatever others say of each other.
+    surest = next((claim.statement for claim in claims if not claim.denied), None)
+    opposed = surest is None or any(surest in (conflict.first, conflict.second) for conflict in found)
+    return found if opposed else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,13 @@ class _Claim:
     def rest(self) -> str:
         """The sentence without the answer."""
         return f"{self.quote[: self.start]} {self.quote[self.end :]}"
+
+    @property
+    def denied(self) -> bool:
+        """Whether the sentence says that this is not the answer; "not until 1710" says that it is."""
+        begins = max((end.end() for end in _CLAUSES.finditer(self.quote, 0, self.start)), default=0)
+        before = self.quote[begins : self.start]
+        return len(negations(before)) % 2 == 1 and not _UNTIL.search(before)
 
     def answered(self) -> list[Value]:
         """The values that the answer is made of; "nearly" and the unit may stand outside the span."""
@@ -206,10 +216,13 @@ _POLAR = re.compile(
 _CLAUSES = re.compile(
     r"[,;:()—]|\s–\s|\b(?:but|although|though|while|whereas|unless|if|because|since)\b", re.IGNORECASE
 )
+_UNTIL = re.compile(r"\b(?:until|till|before|than)\s+(?:the\s+|in\s+)?$", re.IGNORECASE)
 _AS_GOOD = 0.25
 _SHORT = 4
 """Words. A longer answer explains, and explanations can stand side by side."""
 _OPEN = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
+_MEANS = re.compile(r"\b(?:do|does|can|could|should|may|might|must)\s+(?:i|you|we|one|they)\b", re.IGNORECASE)
+"""Asks how something is done, and more than one way may lead there."""
 _ADDITIVE = re.compile(
     r"\b(?:also|too|another|others?|among|includ\w+|besides|as well|both|additional\w*|further|one of|in addition)\b",
     re.IGNORECASE,
@@ -218,10 +231,13 @@ _ADDITIVE = re.compile(
 
 def _difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
     """How the answers differ, if they cannot both be true as far as words tell."""
+    if _POLAR.match(question):  # a yes and a yes agree, whatever words the reader picked
+        return "polarity" if _opposed(question, first.quote, second.quote) else None
+    if first.denied or second.denied:  # to deny one answer contradicts that one, and no other
+        alike = _stems(first.answer) & _stems(second.answer)
+        return "polarity" if alike and _opposed(question, first.quote, second.quote) else None
     if _opposed(question, first.quote, second.quote):
         return "polarity"
-    if _POLAR.match(question):
-        return None  # a yes and a yes, whatever words the reader picked
     mine, yours = first.answered(), second.answered()
     if mine and yours:
         return _value_difference(question, first, second)
@@ -251,7 +267,9 @@ def _counted(question: str, one: Value, other: Value) -> bool:
 
 def _adds(question: str, first: _Claim, second: _Claim) -> bool:
     """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
-    if asks_for_list(question) or _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
+    if asks_for_list(question) or _MEANS.search(question):
+        return True
+    if _ADDITIVE.search(first.quote) or _ADDITIVE.search(second.quote):
         return True
     if max(len(claim.core.split()) for claim in (first, second)) > _SHORT:
         return True
