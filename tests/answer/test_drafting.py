@@ -297,6 +297,29 @@ class TestTablesAndLists:
         assert quoted("What are the articles of the charter?", RULES) == ["The charter had three articles.", whole]
         assert quoted("What is the sense of them?", RULES) == [whole]
 
+    def test_a_sentence_that_a_row_begins_with_comes_alone_and_any_other_cell_with_its_row(self) -> None:
+        goal = "The mill at Quern will be painted by the keeper."
+        text = f"Goal | Due | Number\n{goal} | 1702 | 40 wheels\nRest. | 1703 | 9"
+        assert quoted("Who is the keeper by whom the mill at Quern will be painted?", text) == [goal]
+        assert quoted("Are there 40 wheels?", text) == text.splitlines()[:2]
+
+    ORDER = (
+        "Kell gave the Order three rules, to work, to pray, and to keep silence. He was abbot then."
+        " Rules were read aloud. Marl added a fourth rule: to sing. Bread was dear."
+    )
+
+    def test_of_a_list_whose_count_is_asked_for_all_is_quoted(self) -> None:
+        text = self.ORDER.replace(" He was abbot then. Rules were read aloud.", "")
+        composed = answered("What are the four rules?", text, reader=Cites("to sing"))
+        assert [one.text for one in composed.sentences] == [
+            "Kell gave the Order three rules, to work, to pray, and to keep silence.",
+            "Marl added a fourth rule: to sing.",
+        ]
+
+    def test_or_nothing(self) -> None:
+        assert answered("What are the four rules?", self.ORDER, reader=Cites("to sing")) == Composed(())
+        assert quoted("What are the three articles?", RULES)[-1].endswith("3. That brass be weighed.")
+
     def test_an_item_that_is_asked_for_is_quoted_alone(self) -> None:
         assert quoted("What must a maker mend?", RULES) == ["2. That every maker mend his clocks."]
 

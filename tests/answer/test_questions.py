@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.questions import asks_about_book, queries
+from chapterverse.answer.questions import asked_count, asks_about_book, queries
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,18 @@ def test_what_does_not_stand_alone_is_not_cut(question: str) -> None:
 )
 def test_questions_about_the_book_itself_are_told_from_others(question: str, yes: bool) -> None:
     assert asks_about_book(question) is yes
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("What are the four principles?", 4),
+        ("Which three towns were burned?", 3),
+        ("Name the two founders of the Guild.", 2),
+        ("What are the principles?", 0),
+        ("Who were the four?", 0),
+        ("When did the two towers fall?", 0),
+    ],
+)
+def test_how_many_are_asked_for(question: str, count: int) -> None:
+    assert asked_count(question)[0] == count

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from chapterverse.answer.cite import cite
 from chapterverse.answer.gate import Passed
+from chapterverse.answer.layout import gap
 from chapterverse.answer.render import footnoted, format_response
 from chapterverse.errors import AstRagValidationError
 from chapterverse.types import Answer, AnswerSentence, Citation, Place
@@ -101,3 +102,11 @@ def test_a_source_that_is_given_twice_is_named_once() -> None:
 def test_an_unknown_style_is_refused() -> None:
     with pytest.raises(AstRagValidationError, match="markdown"):
         format_response("Yes.", [], "pdf")
+
+
+def test_rows_and_lists_are_lines_of_their_own() -> None:
+    assert (gap("It is so.", "It is not."), gap("Tower | Drop", "Stennet | 48"), gap("These:\n\n1. One", "So.")) == (
+        " ",
+        "\n",
+        "\n",
+    )

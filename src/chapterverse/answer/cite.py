@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from chapterverse.answer.evidence import Located
 from chapterverse.answer.gate import Passed
+from chapterverse.answer.layout import gap
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.errors import AstRagIndexError
 from chapterverse.types import AnswerSentence, Citation, Document, Page, Passage, Place
@@ -39,7 +41,7 @@ def cite(passed: Sequence[Passed], passages: Sequence[Passage], lookup: Lookup) 
 
 def text_of(sentences: Sequence[str]) -> str:
     """What an answer's sentences make together; a list or a table keeps its lines."""
-    return ("\n" if any("\n" in one for one in sentences) else " ").join(sentences)
+    return "".join([*sentences[:1], *(gap(one, other) + other for one, other in pairwise(sentences))])
 
 
 def _citation(quote: Located, passage: Passage, lookup: Lookup) -> Citation:

@@ -16,11 +16,12 @@ from typing import NamedTuple
 from chapterverse.answer import centrality, facts
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN
-from chapterverse.answer.layout import Layout, lay_out
+from chapterverse.answer.layout import Layout, lay_out, listed
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
+    asked_count,
     asks_for_list,
     asks_for_theme,
     content,
@@ -167,7 +168,26 @@ class _Composer:
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
         most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
         beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
-        return _Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside))
+        pick = _Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside))
+        return self._complete(pick, *asked_count(query))
+
+    def _complete(self, pick: _Pick, count: int, counted: frozenset[str]) -> _Pick:
+        """A pick that lists as many things as were asked for, if need be with its neighbours that speak of them too.
+
+        Some of the four would look like all of them, so that a list which cannot be quoted whole is none.
+        """
+        quotes = sorted((*pick.quotes, *pick.beside))
+        n = pick.quotes[0].sheet
+        sheet = self._sheets[n]
+        while sum(listed(self._text(quote)) for quote in quotes) < count:
+            touched = [i for i, one in enumerate(sheet.sentences) if any(_overlap(_Quote(n, *one), q) for q in quotes)]
+            beside = [i for i in (touched[0] - 1, touched[-1] + 1) if 0 <= i < len(sheet.sentences)] if touched else []
+            more = next((i for i in beside if counted & content(sheet.sentence(i))), None)
+            if more is None or len(quotes) == DEFAULT.sentences:
+                return _NOTHING
+            quotes = sorted((*quotes, _Quote(n, *sheet.sentences[more])))
+            pick = _Pick(tuple(quotes), pick.span)
+        return pick
 
     def _headed(self, readings: Sequence[Reading], threshold: float) -> _Pick:
         """An answer that only a heading or a title page has: its line, if that says more than the bare answer."""
@@ -219,7 +239,8 @@ class _Composer:
         """The sentences with all that they need to be understood."""
         sheet = self._sheets[n]
         start, end = sheet.range(first, last)
-        if table := sheet.table_at(start):
+        if (table := sheet.table_at(start)) and not self._opens_row(sheet, first, last):
+            start, end = sheet.line(start)[0], sheet.line(end - 1)[1]
             header = table.header
             if header is None:
                 n, start, end, header = self._same_row(sheet.text[start:end]) or (n, start, end, None)
@@ -227,15 +248,21 @@ class _Composer:
                 end = table.end
             elif header is not None:
                 yield _Quote(n, *header)
-        elif around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0):
+        elif not table and (around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0)):
             if start < around.start:
                 yield _Quote(n, start, min(end, around.start))
             start, end = around.start, around.end
-        else:
+        elif not table:
             before = self._antecedent(sheet, first, last, query)
             if before is not None:
                 yield _Quote(n, *sheet.sentences[before])
         yield _Quote(n, start, end)
+
+    @staticmethod
+    def _opens_row(sheet: Layout, first: int, last: int) -> bool:
+        """Whether it is a sentence that a row begins with: it needs neither the other cells nor the head."""
+        start, end = sheet.range(first, last)
+        return first == last and first in sheet.prose and sheet.text[end - 1] in ".!?" and start == sheet.line(start)[0]
 
     def _same_row(self, row: str) -> tuple[int, int, int, tuple[int, int]] | None:
         """The row in another passage that has the head of its table too."""
@@ -316,8 +343,11 @@ class _Composer:
         return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))
 
     def _sentence(self, quote: _Quote) -> DraftSentence:
-        text = self._sheets[quote.sheet].text[quote.start : quote.end]
+        text = self._text(quote)
         return DraftSentence(text, (self._passages[quote.sheet].id,), text, "quote")
+
+    def _text(self, quote: _Quote) -> str:
+        return self._sheets[quote.sheet].text[quote.start : quote.end]
 
 
 def _log(value: float) -> float:

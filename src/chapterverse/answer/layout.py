@@ -12,6 +12,7 @@ from chapterverse.answer.questions import content
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
 _CELL = " | "
+_BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
 _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
@@ -167,6 +168,17 @@ class Layout:
 def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
     """How many characters two spans share; below 0, how far they are apart."""
     return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def listed(text: str) -> int:
+    """How many things a text lists at the most: its items, or what stands between its commas, cells and "and"s."""
+    items = sum(1 for line in text.splitlines() if _is_item(line))
+    return max(items, len(_BETWEEN.findall(text)) + 1)
+
+
+def gap(before: str, after: str) -> str:
+    """What stands between two sentences of an answer: rows and lists are set apart."""
+    return "\n" if "\n" in before + after or _is_row(before) or _is_row(after) else " "
 
 
 def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, stem
@@ -54,6 +55,8 @@ _LIST = re.compile(
     r"|(?:which|what)\s+(?:two|three|four|five|six|seven)|how\s+(?:do|does|should)\s+(?:i|you|we|they|one))\b",
     re.IGNORECASE,
 )
+_NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_COUNT = re.compile(rf"\b(?:the|which|what)\s+({'|'.join(_NUMBERS)})\s+(.+)", re.IGNORECASE)
 _STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
 _POINTING = _STANDS_FOR - {"here", "there", "one", "ones"}
 _PERSONAL = frozenset("he him his she her hers".split())
@@ -216,6 +219,15 @@ def names_nothing(question: str) -> bool:
 
 def asks_for_list(question: str) -> bool:
     return _LIST.search(question) is not None
+
+
+def asked_count(question: str) -> tuple[int, frozenset[str]]:
+    """How many things a question wants listed, and the words for them: 4 of `What are the four principles?`; or 0."""
+    match = _COUNT.search(question) if asks_for_list(question) else None
+    if match is None:
+        return 0, frozenset()
+    counted = takewhile(lambda word: word.lower() not in FUNCTION_WORDS, _WORD.findall(match[2]))
+    return _NUMBERS[match[1].lower()], content(" ".join(counted))
 
 
 def defined_subject(question: str) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chapterverse.answer.cite import describe
+from chapterverse.answer.layout import gap
 from chapterverse.errors import AstRagValidationError
 from chapterverse.types import Answer, AnswerSentence, Citation
 
@@ -48,9 +49,9 @@ def footnoted(answer: Answer) -> str:
 
 def footnote_piece(sentence: AnswerSentence, before: AnswerSentence | None = None) -> str:
     """What a sentence adds to a text with footnotes: the gap to the one before it, its words and its marks."""
-    gap = "" if before is None else "\n" if "\n" in before.text + sentence.text else " "
+    between = "" if before is None else gap(before.text, sentence.text)
     marks = "".join(f"[{number + 1}]" for number in sentence.citations)
-    return f"{gap}{sentence.text} {marks}".rstrip()
+    return f"{between}{sentence.text} {marks}".rstrip()
 
 
 def footnotes(citations: Sequence[Citation]) -> str:
