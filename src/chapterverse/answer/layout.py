@@ -18,6 +18,8 @@ _SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
 
 _LONGEST_HEADING = 12
+_MOST_LINES = 2
+"""How many lines of what is announced belong to the sentence: with more, it would be longer than an answer may be."""
 
 
 class Table(NamedTuple):
@@ -183,9 +185,10 @@ def gap(before: str, after: str) -> str:
 
 def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
     """Whether a sentence is announced by the one before it, or is the next line of what that one announced."""
-    announces = text[last - 1] == ":"
-    lines = ":\n" in text[first:last] and "\n\n" not in text[last:start] and _is_heading(text, start, end)
-    return announces or (lines and "\n" in text[last:start])
+    if text[last - 1] == ":":
+        return True
+    announced = len(text[first:last].rpartition(":\n")[2].strip().splitlines()) if ":\n" in text[first:last] else 0
+    return 0 < announced < _MOST_LINES and text[last:start] == "\n" and text[end - 1] not in ".!?"
 
 
 def _line_at(text: str, offset: int) -> str:
