@@ -204,7 +204,12 @@ def test_a_quoted_pronoun_stands_for_the_same_in_the_answer_as_in_the_book() -> 
 
 @pytest.mark.parametrize(
     ("lead", "passes"),
-    [("The following statements are false:", False), ("Never allowed on board:", False), ("Allowed on board:", True)],
+    [
+        ("The following statements are false:", False),
+        ("Never allowed on board:", False),
+        ("Allowed on board:", True),
+        ("Nobody wrote this down, and it says:", True),
+    ],
 )
 def test_an_item_of_a_list_needs_the_line_that_denies_it(lead: str, passes: bool) -> None:
     text = f"{lead}\n\n- The cook carries a knife.\n- The mate smokes on deck."

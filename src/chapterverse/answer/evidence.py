@@ -125,12 +125,12 @@ def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int,
 
 
 def lead_in(text: str, start: int) -> str:
-    """The line with a colon above the list whose item stands there; empty where it is no item, or there is none."""
+    """The clause with a colon above the list whose item stands there; empty where it is no item, or there is none."""
     lines = text[:start].split("\n")
     if not _ITEM.match(lines[-1] + text[start:]):
         return ""
     above = next((line for line in reversed(lines[:-1]) if line.strip() and not _ITEM.match(line)), "")
-    return above.strip() if above.rstrip().endswith(":") else ""
+    return re.split(r"[,;.!?]\s", above.strip())[-1] if above.rstrip().endswith(":") else ""
 
 
 def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:
