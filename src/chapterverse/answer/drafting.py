@@ -210,7 +210,7 @@ class _Composer:
         wanted = _names(query)
         for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
-            # What the reader has found in headings it has not found in the sentences.
+            # What the reader has found in headings is not left for sentences that are less likely than these.
             left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
             spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
@@ -218,7 +218,8 @@ class _Composer:
                 strength = span.score / best if best else 1.0
                 speaks = _coverage(wanted, sheet.paragraph(span.start))
                 score = _log(odds(reading.answerable) * strength) + speaks
-                yield _Place(n, span.start, span.end, score, reading.answerable * left)
+                chance = reading.answerable * max(left, strength if told else 0.0)
+                yield _Place(n, span.start, span.end, score, chance)
 
     def _row(self, query: str) -> _Place | None:
         """The row of a table whose first cell and one of whose columns the question names; also what it counts."""
