@@ -2,9 +2,9 @@
 
     python -m benchmarks.drafts [--reader FOLDER] [--show]
 
-`drafts.jsonl` holds passages, each with sentences as an assistant might write them, faithful or wrong in one thing, and the
-quote that each rests on. Once a rule is made after a look at one of them, its batch belongs to the drafts that rules are
-made with (`tests/answer/drafts`), and its figures here end.
+`drafts.jsonl` holds passages, each with sentences as an assistant might write them, faithful or wrong in one thing,
+and the quote that each rests on. Once a rule is made after a look at one of them, its batch belongs to the drafts that
+rules are made with (`tests/answer/drafts`), and its figures here end.
 """
 
 from __future__ import annotations

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from chapterverse.answer.drafting import Composed, compose
 from chapterverse.answer.fences import Brief, Offered
+from chapterverse.answer.gate import PLAIN, check
 from chapterverse.answer.questions import asks_for_theme, defined_subject, parts, points_at_text
+from chapterverse.answer.validate import Excerpt
 from chapterverse.ingest.sentences import split
 from chapterverse.protocols import Reader
-from chapterverse.types import AnswerSpan, Reading
+from chapterverse.types import AnswerSpan, DraftSentence, Reading
 from tests.answer.stand_ins import WordReader
 
 SAMPLE = [
@@ -208,6 +210,18 @@ class TestWhatIsAnnounced:
     def test_speech_follows_who_speaks(self) -> None:
         text = 'The miller rose and said:\n\n"The wheel is broken. Go home."\n\nNobody moved.'
         assert self.quoted("The miller rose", text=text) == ['The miller rose and said:\n\n"The wheel is broken.']
+
+
+def test_lines_of_verse_are_quoted_together() -> None:
+    verse = (
+        "'The miller's wife, she baked some bread,\n\nOne morning in the May:\n\n"
+        "The smith came by to see her loaves,\n\nAnd bore them all away!'"
+    )
+    text = f"The boy stood up and sang.\n\n{verse}\n\nNobody clapped."
+    assert quoted("Who bore the loaves away?", text) == [verse]
+    offered = [Excerpt("S1", text)]
+    (passed,) = check([DraftSentence(verse, ("S1",), verse, "quote")], offered, WordReader(), split, PLAIN).sentences
+    assert passed.text == verse
 
 
 class TestWhatAnswersToo:

@@ -21,6 +21,9 @@ _LONGEST_HEADING = 12
 _MOST_LINES = 2
 """How many lines of what is announced belong to the sentence: with more, it would be longer than an answer may be."""
 
+_MOST_VERSES = 8
+"""How many lines that end with a comma make a sentence; with more they are an index."""
+
 
 class Table(NamedTuple):
     """The head of a table, if it is in the passage, and the rows below it."""
@@ -58,7 +61,9 @@ def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
             body[-1] = (body[-1][0], end)
         elif not _is_heading(text, start, end):
             body.append((start, end))
-    kept = [(start, end) for start, end in body if text[end - 1] != ":" or _is_item(text[end:].lstrip())]
+    kept = [
+        (start, end) for start, end in body if not _ends_with_colon(text[start:end]) or _is_item(text[end:].lstrip())
+    ]
     return Layout(text, kept or sentences)
 
 
@@ -91,7 +96,7 @@ class Layout:
 
     def leads(self, n: int) -> bool:
         """Whether a sentence leads into a list, and says nothing without it."""
-        return self.sentence(n).endswith(":")
+        return _ends_with_colon(self.sentence(n))
 
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
@@ -150,7 +155,7 @@ class Layout:
 
     def _lead_in(self, items: int) -> int:
         before = [(start, end) for start, end in self.sentences if end <= items]
-        return before[-1][0] if before and self.text[before[-1][1] - 1] == ":" else items
+        return before[-1][0] if before and _ends_with_colon(self.text[slice(*before[-1])]) else items
 
     @cached_property
     def _lines(self) -> list[tuple[int, int]]:
@@ -184,11 +189,21 @@ def gap(before: str, after: str) -> str:
 
 
 def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
-    """Whether a sentence is announced by the one before it, or is the next line of what that one announced."""
-    if text[last - 1] == ":":
+    """Whether a sentence is announced by the one before it, or is the next line of what that announced, or of verse.
+
+    A line of verse says nothing by itself: between two of them may stand who did it.
+    """
+    if _ends_with_colon(text[first:last]) or (
+        text[last - 1] == "," and len(text[first:last].split("\n\n")) < _MOST_VERSES
+    ):
         return True
     announced = len(text[first:last].rpartition(":\n")[2].strip().splitlines()) if ":\n" in text[first:last] else 0
     return 0 < announced < _MOST_LINES and text[last:start] == "\n" and text[end - 1] not in ".!?"
+
+
+def _ends_with_colon(sentence: str) -> bool:
+    """Whether a sentence announces something; older books print a dash behind the colon."""
+    return sentence.rstrip("—–-").endswith(":")
 
 
 def _line_at(text: str, offset: int) -> str:
