@@ -135,12 +135,17 @@ def test_tables_stay_readable_in_eighty_columns(home: Path, tmp_path: Path, caps
     assert all(len(line) <= 80 for line in (head, first, *folded))
 
 
+NOT_THERE = [
+    (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
+    (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
+    (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
+]
+
+
 @pytest.mark.parametrize(
     ("conditions", "why"),
     [
-        (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
-        (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
-        (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
+        *NOT_THERE,
         (["--read-until", "1"], "nothing is known to stand on the pages up to 1; the last is page 68 of its file"),
         (["--section", "Chapter 9", "--read-until", "20"], "nothing meets all conditions at once"),
         (["--mode", "lexical"], "no passage has any of these words"),
@@ -162,11 +167,7 @@ def test_a_search_that_finds_nothing_says_why(
 
 @pytest.mark.parametrize(
     ("conditions", "why"),
-    [
-        (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
-        (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
-        (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
-    ],
+    NOT_THERE,
 )
 def test_a_question_within_nothing_is_refused_and_says_why(
     clocks_home: Path,
