@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from chapterverse.answer import centrality, facts
 from chapterverse.answer.fences import Brief
-from chapterverse.answer.gate import DEFAULT, PLAIN
+from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import Layout, lay_out, listed
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
@@ -306,7 +306,7 @@ class _Composer:
         """
         sheet = self._sheets[n]
         own = [_Quote(n, *sentence) for sentence in sheet.sentences]
-        size = [len(self._split(sheet.sentence(i))) for i in range(len(own))]
+        size = [sentence_count(sheet.sentence(i), self._split) for i in range(len(own))]
         quoted = [i for i, one in enumerate(own) if any(_overlap(one, quote) for quote in quotes)]
         chosen: list[int] = []
         for i in (i for one in reading.cited for i in sheet.within(one.start, one.end)):

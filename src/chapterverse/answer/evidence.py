@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chapterverse.answer.facts import names
+from chapterverse.answer.layout import is_item
 from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PAST_FORMS, REFERRING
 
@@ -24,7 +25,6 @@ _FOLDED = {
     "ﬂ": "fl",
 }
 _LIST_MARKER = re.compile(r"^(?:\d+|\w)[.)]\s*")
-_ITEM = re.compile(r"\s*(?:[-*•–]|\(?\w{1,3}[.)])\s")
 _GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 _WORD = re.compile(r"\w+")
 _LEAD = 6
@@ -127,9 +127,9 @@ def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int,
 def lead_in(text: str, start: int) -> str:
     """The clause with a colon above the list whose item stands there; empty where it is no item, or there is none."""
     lines = text[:start].split("\n")
-    if not _ITEM.match(lines[-1] + text[start:]):
+    if not is_item((lines[-1] + text[start:]).lstrip()):
         return ""
-    above = next((line for line in reversed(lines[:-1]) if line.strip() and not _ITEM.match(line)), "")
+    above = next((line for line in reversed(lines[:-1]) if line.strip() and not is_item(line.lstrip())), "")
     return re.split(r"[,;.!?]\s", above.strip())[-1] if above.rstrip().endswith(":") else ""
 
 

@@ -313,13 +313,18 @@ class Gate:
             raise _Rejected("restriction", f"It is an item of a list that begins “{lead}”.", quote.passage)
 
     def _take_room(self, passed: Passed) -> None:
-        """Count the sentence; a list or a row of a table that is quoted whole counts as one, and so does verse."""
-        ends = [passed.text[start:end].rstrip("—–-")[-1:] for start, end in self._sentences(passed.text)]
+        """Count the sentence; a list or a row of a table that is quoted whole counts as one."""
         whole = passed.kind == "quote" and _ROW.search(passed.text)
-        count = 1 if whole else max(1, sum(end not in ",:" for end in ends))
+        count = 1 if whole else sentence_count(passed.text, self._sentences)
         if count > self._room:
             raise _Rejected("too_long", f"An answer has {self._limits.sentences} sentences at the most.")
         self._room -= count
+
+
+def sentence_count(text: str, sentences: Sentences) -> int:
+    """How many sentences a text counts as: lines of verse, and what a colon announces with it, are one."""
+    ends = [text[start:end].rstrip("—–-")[-1:] for start, end in sentences(text)]
+    return max(1, sum(end not in ",:" for end in ends))
 
 
 def _has_speaker(text: str, evidence: Sequence[Evidence] = ()) -> bool:

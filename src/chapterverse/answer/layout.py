@@ -56,13 +56,13 @@ def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
     """
     body: list[tuple[int, int]] = []
     for start, end in sentences:
-        apart = _is_item(text[start:end]) or _is_row(_line_at(text, start))
+        apart = is_item(text[start:end]) or _is_row(_line_at(text, start))
         if body and not apart and _goes_on(text, *body[-1], start, end):
             body[-1] = (body[-1][0], end)
         elif not _is_heading(text, start, end):
             body.append((start, end))
     kept = [
-        (start, end) for start, end in body if not _ends_with_colon(text[start:end]) or _is_item(text[end:].lstrip())
+        (start, end) for start, end in body if not _ends_with_colon(text[start:end]) or is_item(text[end:].lstrip())
     ]
     return Layout(text, kept or sentences)
 
@@ -137,7 +137,7 @@ class Layout:
     def list_from(self, first: int, ahead: int) -> List | None:
         """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in."""
         starts = [start for start, _ in self.sentences[first : first + ahead + 1]]
-        for run in self._runs(_is_item):
+        for run in self._runs(is_item):
             found = List(self._lead_in(run[0][0]), run[0][0], run[-1][1])
             last = found.end if ahead else found.items
             if len(run) > 1 and any(found.start <= start < last for start in starts):
@@ -179,7 +179,7 @@ def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 def listed(text: str) -> int:
     """How many things a text lists at the most: its items, or what stands between its commas, cells and "and"s."""
-    items = sum(1 for line in text.splitlines() if _is_item(line))
+    items = sum(1 for line in text.splitlines() if is_item(line))
     return max(items, len(_BETWEEN.findall(text)) + 1)
 
 
@@ -221,7 +221,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
         and line[-1].isalnum()
         and len(line.split()) <= _LONGEST_HEADING
         and not _is_row(line)
-        and not _is_item(line)
+        and not is_item(line)
     )
 
 
@@ -229,5 +229,6 @@ def _is_row(line: str) -> bool:
     return _CELL in line
 
 
-def _is_item(line: str) -> bool:
+def is_item(line: str) -> bool:
+    """Whether a line is an item of a list."""
     return _ITEM.match(line) is not None
