@@ -25,7 +25,7 @@ TOWER = "The tower at Stennet is ninety feet high. “It leans,” he wrote—bu
 PASSAGES = [Excerpt("S1", CLOCK), Excerpt("S2", TOWER)]
 
 
-BY_WORDS = replace(DEFAULT, support_free=1.0)
+BY_WORDS = replace(DEFAULT, support_free=1.0, support_long=1.0)
 """Limits with which free wording does not help: rules judge every claim."""
 
 
@@ -282,6 +282,37 @@ def test_what_is_put_freely_is_the_readers_to_judge_beside_the_whole_passage() -
 
 def test_one_word_in_anothers_place_is_not_put_freely() -> None:
     assert codes(gate(statement("Hugh Bellamy bought the clock in 1741.", BOUGHT.quote), limits=DEFAULT)) == ["number"]
+
+
+def test_one_word_of_its_own_is_enough_where_no_rule_objects_to_what_is_said() -> None:
+    turned = statement("Hugh Bellamy snatched the clock in 1641.", BOUGHT.quote)
+    sure, unsure = Trusting(DEFAULT.support_free), Trusting(DEFAULT.support_free - 0.2)
+    assert codes(gate(turned, reader=sure, limits=DEFAULT)) == []
+    assert codes(gate(turned, reader=unsure, limits=DEFAULT)) != []
+    wrong = statement("Hugh Bellamy snatched the clock in 1741.", BOUGHT.quote)
+    assert codes(gate(wrong, reader=Trusting(1.0), limits=DEFAULT)) == ["number"]
+
+
+def test_a_long_sentence_is_the_readers_to_judge_where_rules_object_to_its_order_alone() -> None:
+    told = "The clock was bought by Hugh Bellamy in 1641 for eleven shillings. It had one hand and a loud bell."
+    long = statement(
+        "Hugh Bellamy was bought by the clock with one hand and a loud bell for eleven shillings in 1641.", told
+    )
+    assert codes(gate(long)) != []  # by its words
+    assert codes(gate(long, reader=Trusting(DEFAULT.support_long), limits=DEFAULT)) == []
+    assert codes(gate(long, reader=Trusting(DEFAULT.support_long - 0.01), limits=DEFAULT)) != []
+
+
+def test_a_list_mark_and_a_yes_are_not_judged() -> None:
+    for text in ("1. Hugh Bellamy bought the clock in 1641.", "Yes, Hugh Bellamy bought the clock in 1641."):
+        gated = gate(statement(text, BOUGHT.quote))
+        assert [one.text for one in gated.sentences] == [text]
+
+
+def test_a_mark_behind_the_full_stop_belongs_to_its_sentence() -> None:
+    gated = gate(statement("Hugh Bellamy bought the clock in 1641. [S1]", BOUGHT.quote))
+    assert codes(gated) == []
+    assert [one.text for one in gated.sentences] == ["Hugh Bellamy bought the clock in 1641."]
 
 
 def test_limits_are_checked() -> None:

@@ -103,6 +103,20 @@ def objections(claim: str, *evidence: str) -> list[str]:
         ("negation", "The tax applies to cloth.", "The tax applies to goods other than cloth."),
         ("negation", "The tax applies to goods.", "The tax applies to goods apart from cloth."),
         ("negation", "The mules ate oats.", "The mules ate hay instead of oats."),
+        ("opposite", "The pump is switched on by the left lever.", "The pump is switched off by the left lever."),
+        ("opposite", "Millers clock in at the gate.", "Millers clock out at the gate."),
+        ("direction", "Wet the stone after spreading the flour.", "Wet the stone, then spread the flour."),
+        ("negation", "Use grease on the axle.", "Avoid using grease on the axle."),
+        ("negation", "Dogs are allowed in the mill.", "Dogs are banned from the mill."),
+        ("strength", "The mill opened in 1811.", "The mill was due to open in 1811."),
+        ("strength", "Otto sold the mill.", "Otto agreed to sell the mill."),
+        ("strength", "The barn was flooded.", "The barn was saved from flooding."),
+        ("strength", "Anna won the prize.", "Anna came close to winning the prize."),
+        ("restriction", "Millers work on Sundays.", "Millers under thirty work on Sundays."),
+        ("unit", "Millers must be 21.", "Millers must be 21 or older."),
+        ("strength", "When it rains, the mill runs.", "Unless it rains, the mill runs."),
+        ("closed_set", "The sluice is cleaned every day.", "The sluice is cleaned weekly."),
+        ("date", "It burned on 4 May 1802.", "In 1801 it was built, on 4 May it burned, in 1802 it rose."),
     ],
 )  # fmt: skip
 def test_a_rule_objects(code: str, claim: str, evidence: str) -> None:
@@ -166,6 +180,24 @@ def test_a_rule_objects(code: str, claim: str, evidence: str) -> None:
         ("The mules ate hay.", "The mules ate hay instead of oats."),
         ("The wage grew by 9 shillings.", "In the old days the wage grew by nine shillings."),
         ("You can change the port by editing the file.", "To change the port, edit the file."),
+        ("Grease the axle when the wheel squeaks.", "If the wheel squeaks, grease the axle."),
+        ("When the gate is shut, open the sluice.", "Once the gate is shut, open the sluice."),
+        ("Bread is offered in the yard.", "Bread is provided in the yard."),
+        ("The mill has the largest wheel.", "The mill has the largest wheel in the canal system."),
+        ("Both the barn and the mill are locked at night.", "The barn and the mill are locked at night."),
+        ("Millers must be at least 21.", "Millers must be 21 or older."),
+        ("A sack must weigh at most 80 kg.", "A sack must not exceed 80 kg."),
+        ("The bell rings at 5:00 p.m.", "The bell rings at 5 p.m."),
+        ("The fair lasts from May 3 to May 5.", "The fair lasts from 3 to 5 May."),
+        ("Do not use grease on the axle.", "Avoid using grease on the axle."),
+        ("Do not feed the geese.", "Please do not feed the geese."),
+        ("A flood destroyed the mill.", "In 1851 a flood destroyed the mill."),
+        ("The mill has twelve windows.", "There are twelve windows in the mill."),
+        ("Marn has a population of 420.", "The population of Marn is 420."),
+        ("The axle is gray.", "The axle is grey."),
+        ("The anvil is heated to between 2°C and 8°C.", "The anvil is heated to between 2 and 8 °C."),
+        ("Spread the flour after wetting the stone.", "Wet the stone, then spread the flour."),
+        ("In 1787 the mill nearly won the prize.", "In 1787 the mill came close to winning the prize."),
     ],
 )
 def test_no_rule_objects_to_other_words_for_the_same(claim: str, evidence: str) -> None:
@@ -183,6 +215,12 @@ def test_a_name_is_completed_only_if_the_passage_has_no_other_of_that_part() -> 
     claim = "Ambrose Kell mended the clock."
     assert not compare(claim, evidence, "Ambrose Kell was a smith. Kell mended the clock.").objections
     assert compare(claim, evidence, "Ambrose Kell and Matthias Kell were smiths. Kell mended the clock.").objections
+
+
+def test_the_year_of_a_day_is_the_one_named_before_it() -> None:
+    told = ("In 1801 the mill was built.", "On 4 May it burned.")
+    assert "date" not in objections("It burned on 4 May 1801.", *told)
+    assert "date" in objections("It burned on 4 May 1802.", *told)
 
 
 def test_new_words_are_those_without_any_form_in_the_evidence() -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chapterverse.answer.facts import names
+from chapterverse.answer.facts import MONTHS, names
 from chapterverse.answer.layout import is_item
 from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PAST_FORMS, REFERRING
@@ -29,6 +29,7 @@ _GAP = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 _WORD = re.compile(r"\w+")
 _LEAD = 6
 """How many words may stand before a pronoun that is a sentence's subject ("In the winter of that year it …")."""
+_CALENDAR = re.compile(rf"(?:{'|'.join(MONTHS)}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)", re.IGNORECASE)
 _BACK = 6
 """How many sentences back a pronoun may look for its name."""
 _PREDICATE = re.compile(
@@ -181,7 +182,10 @@ def _begins_with_pronoun(sentence: str) -> bool:
     pronoun = next((m for m in _WORD.finditer(sentence) if m[0].lower() in REFERRING), None)
     if pronoun is None or len(_WORD.findall(sentence[: pronoun.start()])) > _LEAD:
         return False
-    return not any(name.start < pronoun.start() and not name.opens for name in names(sentence))
+    return not any(
+        name.start < pronoun.start() and not name.opens and not _CALENDAR.fullmatch(name.text)
+        for name in names(sentence)
+    )
 
 
 def _named(sentence: str) -> str:

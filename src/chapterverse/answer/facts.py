@@ -117,7 +117,7 @@ _UNIT_AND_PART = re.compile(
     rf"\b(?P<whole>an?|{'|'.join(_ONES[1:10])})\s+(?P<unit>\w+)\s+and\s+an?\s+(?P<part>half|quarter)\b", re.IGNORECASE
 )
 _DIGITS = re.compile(
-    r"(?<![\w.])(?P<sign>[-−](?=\d)|minus\s+)?(?:(?P<money>[£$€¥])\s?)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
+    r"(?<![\w.])(?P<sign>[-−](?=\d)|minus\s+)?(?:(?:US|A|C|NZ|HK)?(?P<money>[£$€¥])\s?)?(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<point>\.\d+)?"
     r"(?P<over>[/⁄]\d+)?(?P<part>[½⅓⅔¼¾⅛⅜⅝])?(?P<nth>(?:st|nd|rd|th)\b)?(?P<decade>s\b|['’]s\b)?"
     r"(?:\s?(?P<scale>(?:k|m|bn|tn)\b|(?:hundred|thousand|million|billion|trillion)\b))?",
     re.IGNORECASE,
@@ -135,10 +135,28 @@ _BOUNDS: dict[str, Bound] = {
     "at most": "at most", "up to": "at most", "no more than": "at most", "not more than": "at most",
     "a maximum of": "at most", "as many as": "at most", "as much as": "at most",
 }  # fmt: skip
+_GREATER = "longer later older heavier taller larger higher".split()
+_LESSER = "shorter younger lighter smaller lower".split()
+_NOT_OVER = ("no", "not", "not be", "not weigh", "not last")
+for _word in _GREATER:
+    _BOUNDS[f"{_word} than"] = "over"
+for _word in _LESSER:
+    _BOUNDS[f"{_word} than"] = "under"
+for _word in ("exceed", "exceeds", "exceeding"):
+    _BOUNDS[_word] = "over"
+_MORE_THAN = [f"{no} {more} than" for no in _NOT_OVER for more in (*_GREATER, "more")]
+for _word in ("not exceed", "not exceeding", *_MORE_THAN):
+    _BOUNDS[_word] = "at most"
+_BOUND_REACH = 24
+"""How many characters before a number its bound may begin."""
 _BOUND = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})(?:\s+an?\s+\w+\s+of)?\s+$", re.IGNORECASE
 )
 _AFTER: dict[str, Bound] = {"or more": "at least", "or so": "about", "or less": "at most", "or fewer": "at most"}
+_AFTER |= {
+    f"{link} {word}": "at least" for link in ("or", "and") for word in ("older", "over", "above", "longer", "upwards")
+}
+_AFTER |= {f"{link} {word}": "at most" for link in ("or", "and") for word in ("younger", "under", "below", "shorter")}
 _BOUND_AFTER = re.compile(rf"(?:\s+\w+)?\s+({'|'.join(_AFTER)})\b", re.IGNORECASE)
 
 _LOOSE_ONE = re.compile(r"(?:\b(?:no|any|every|each|this|that|the|which|another|only|some)\s+)$", re.IGNORECASE)
@@ -239,9 +257,9 @@ def _dressed(text: str, number: Number) -> Number:
     if unit == "%":
         value, unit = value / 100, ""
     bound: Bound = ""
-    before = re.sub(r"\b(?:the|a)\s+$", "", text[max(0, lead - 20) : lead])
+    before = re.sub(r"\b(?:the|a)\s+$", "", text[max(0, lead - _BOUND_REACH) : lead])
     if match := _BOUND.search(before):
-        bound, lead = _BOUNDS[match[1].lower()], max(0, lead - 20) + match.start()
+        bound, lead = _BOUNDS[match[1].lower()], max(0, lead - _BOUND_REACH) + match.start()
     elif match := _BOUND_AFTER.match(text, tail):
         bound, tail = _AFTER[match[1].lower()], match.end()
     return Number(number.start, number.end, value, unit, number.ordinal, bound, lead, tail)
@@ -251,6 +269,11 @@ _DAY_WORDS = {word: n for word, n in _NTH.items() if n <= 30} | {
     f"{tens}-{word}": base + n for tens, base in (("twenty", 20), ("thirty", 30)) for word, n in _NTH.items() if n < 10
 }
 _DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(sorted(_DAY_WORDS, key=len, reverse=True))})"
+_FIRST_DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\s*(?:to|and|until|or|[-–—])\s*(?:the\s+)?$", re.IGNORECASE)
+_LAST_DAY = re.compile(
+    r"\s*(?:to|and|until|or|[-–—])\s*(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b(?!\s*[:.]\d)(?:,?\s+(\d{4}))?",
+    re.IGNORECASE,
+)
 _DATES = [
     re.compile(
         rf"\b(?:the\s+)?{_DAY}\s+(?:day\s+)?(?:of\s+)?{_MONTH}(?:,?\s+(?:in\s+)?(?P<year>\d{{4}}))?(?!\w)", re.I
@@ -273,7 +296,21 @@ def dates(text: str) -> list[Date]:
             found.append(
                 Date(match.start(), match.end(), int(year) if year else None, _month(groups["month"]), _day(day))
             )
+    found += [one for date in found if (one := _other_end(text, date))]
     return sorted(found, key=lambda date: date.start)
+
+
+def _other_end(text: str, date: Date) -> Date | None:
+    """The other day of "3 to 5 May" or of "May 3–5"."""
+    if date.day is None:
+        return None
+    if text[date.start].isdigit():
+        match = _FIRST_DAY.search(text[: date.start])
+        return Date(match.start(), match.end(1), date.year, date.month, int(match[1])) if match else None
+    match = _LAST_DAY.match(text, date.end) if date.year is None else None
+    if not match or re.match(rf"\s+{_MONTH}", text[match.end(1) :], re.I):
+        return None
+    return Date(match.start(1), match.end(), int(match[2]) if match[2] else None, date.month, int(match[1]))
 
 
 def _month(text: str) -> int:
@@ -335,11 +372,13 @@ NEGATIONS = frozenset(
     """
     not no never none nobody nothing nowhere neither nor cannot without hardly scarcely barely rarely seldom lacks lack
     lacked lacking absent refused refuses refuse failed fails fail denied denies deny forbidden forbids forbid
-    prohibited prohibits prohibit prevented prevents prevent false untrue
+    prohibited prohibits prohibit prevented prevents prevent banned bans ban barred avoid avoids avoided
+    avoiding unable false untrue
     """.split()
 )
 _NOT_NEGATIVE = re.compile(
-    r"\b(?:not (?:only|just|merely)|(?:no|not) (?:less|fewer|more) than|no doubt|no matter|no\. ?\d)",
+    r"\b(?:not (?:only|just|merely)|no doubt|no matter|no\. ?\d|not exceed(?:ing)?"
+    rf"|(?:{'|'.join(_NOT_OVER)}) (?:less|fewer|more|{'|'.join(_GREATER)}) than)",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS))})\b|\b\w+n['’]t\b", re.IGNORECASE)

@@ -38,6 +38,8 @@ from chapterverse.types import DraftSentence, Issue, SentenceKind
 
 _MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
 _SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
+_OPENER = re.compile(r"^\s*(?:(?:\d{1,2}[.)]|[-*•–])\s+|(?:Yes|No)\s?[,;:.!—–]\s*)")
+"""The mark of a draft's own list, or the word that takes up the question."""
 _FIRST = re.compile(r"(?:(?P<before>\w+)\s+)?\bI\b(?=['’,]|\s)")
 _OTHER_FIRSTS = re.compile(r"\b(?:[Mm]y|[Mm]yself|[Mm]e|[Ww]e)\b")
 _PRONOUN = re.compile(r"(?:He|She|It|They)\b")
@@ -69,21 +71,28 @@ class Limits:
     """… and what share of its words."""
     support_free: float = 0.75
     """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words, and pass next
-    to no honest claim that is put freely. Of 148 such claims about pages that the reader had not seen 95 pass, of 164
-    that are wrong in one thing 5 (chosen on these and on drafts; `docs/gate.md` has others). Among the book's own
-    words the rules judge better, …"""
+    to no honest claim that is put freely. Among the book's own words the rules judge better, …"""
     free_words: int = 2
-    """… so that a claim must bring so many of its own."""
+    """… so that a claim must bring so many of its own: one will do where no rule objects that is FIRM."""
+    support_long: float = 0.6
+    """For one that falls by rules that are not FIRM, both beside its evidence and beside all that it cites. They
+    compare it with one sentence, …"""
+    long_words: int = 8
+    """… and a sentence of so many words, those that only hold it together not counted, may join several."""
     sentences: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("support_in_order", "support", "support_new_words", "new_share", "support_free"):
+        for name in ("support_in_order", "support", "support_new_words", "new_share", "support_free", "support_long"):
             if not 0 <= getattr(self, name) <= 1:
                 raise AstRagValidationError(f"{name} is {getattr(self, name)!r}; it must be a number from 0 to 1.")
-        if min(self.new_words, self.free_words) < 0 or self.sentences < 1:
-            raise AstRagValidationError("new_words and free_words must be at least 0 and sentences at least 1.")
+        if min(self.new_words, self.free_words, self.long_words) < 0 or self.sentences < 1:
+            raise AstRagValidationError(
+                "new_words, free_words and long_words must be at least 0, sentences at least 1."
+            )
 
 
+FIRM = frozenset("number unit date name strength restriction direction opposite binding".split())
+"""Objections to what a sentence says, not to how it says it."""
 DEFAULT = Limits()
 PLAIN = replace(DEFAULT, sentences=3)
 """For a plain factual question."""
@@ -161,7 +170,7 @@ class Gate:
 
     def _split(self, draft: DraftSentence) -> Iterator[DraftSentence]:
         """A statement's sentences are judged one by one; a quote and a notice stand as they are."""
-        spans = self._sentences(draft.text)
+        spans = _marked(draft.text, self._sentences)
         if draft.kind != "statement" or len(spans) < 2:
             yield draft
             return
@@ -221,17 +230,32 @@ class Gate:
         if _has_speaker(draft.text, evidence) and not any(_has_speaker(one.text) for one in evidence):
             message = "It speaks of “I”, and the sentences that it rests on do not: a book's answer has no speaker."
             raise _Rejected("speaker", message, located[0].passage)
-        claim = self._resolved(draft.text)
+        claim = self._resolved(_OPENER.sub("", draft.text).replace("**", ""))
         comparison = compare(claim, evidence, passage)
         try:
             support = self._by_its_words(claim, evidence, comparison, located[0].passage)
         except _Rejected:
-            if len(comparison.new_words) < self._limits.free_words:
+            freely = self._freely(claim, evidence, comparison, passage)
+            if freely is None:
                 raise
-            support = self._reader.supports(claim, [passage])[0].strictly
-            if support < self._limits.support_free:
-                raise
+            support = freely
         return Passed(draft.text, "statement", located, support)
+
+    def _freely(self, claim: str, evidence: Sequence[Evidence], comparison: Comparison, passage: str) -> float | None:
+        """The support of a claim that is put too freely for rules to judge, if it is enough."""
+        limits, new, objections = self._limits, len(comparison.new_words), comparison.objections
+        loose = not any(objection.code in FIRM for objection in objections)
+        free = new >= limits.free_words or (new > 0 and loose)
+        long = bool(objections) and loose and comparison.words >= limits.long_words
+        if not free and not long:
+            return None
+        support = self._reader.supports(claim, [passage])[0].strictly
+        if free and support >= limits.support_free:
+            return support
+        if long and support >= limits.support_long:
+            support = min(support, self._support(claim, evidence))
+            return support if support >= limits.support_long else None
+        return None
 
     def _by_its_words(self, claim: str, evidence: Sequence[Evidence], comparison: Comparison, passage: str) -> float:
         """The support of a claim that keeps to the words of its evidence, and to which no rule objects."""
@@ -239,12 +263,16 @@ class Gate:
             first = comparison.objections[0]
             raise _Rejected(first.code, first.message, passage)
         needed = self._needed(comparison, passage)
-        said = " ".join(dict.fromkeys(text for one in evidence for text in (one.context, one.text) if text))
-        support = self._reader.supports(claim, [said])[0].strictly
+        support = self._support(claim, evidence)
         if support < needed:
             message = f"The quoted sentences do not bear it out ({support:.2f} of {needed:.2f} needed)."
             raise _Rejected("not_supported", message, passage)
         return support
+
+    def _support(self, claim: str, evidence: Sequence[Evidence]) -> float:
+        """What the reader makes of the claim beside the sentences that it rests on."""
+        said = " ".join(dict.fromkeys(text for one in evidence for text in (one.context, one.text) if text))
+        return self._reader.supports(claim, [said])[0].strictly
 
     def _needed(self, comparison: Comparison, passage: str) -> float:
         new = comparison.new_words

@@ -12,7 +12,7 @@ _UNITS = {
     "€": "€ euro euros eur",
     "¥": "¥ yen jpy",
     "shilling": "shilling shillings",
-    "penny": "penny pence pennies",
+    "penny": "penny pence pennies p",
     "mm": "mm millimetre millimetres millimeter millimeters",
     "cm": "cm centimetre centimetres centimeter centimeters",
     "m": "m metre metres meter meters",
@@ -33,13 +33,13 @@ _UNITS = {
     "gallon": "gallon gallons",
     "hectare": "hectare hectares ha",
     "acre": "acre acres",
-    "second": "second seconds sec secs",
+    "second": "second seconds sec secs s",
     "minute": "minute minutes min mins",
-    "hour": "hour hours hr hrs",
+    "hour": "hour hours hr hrs h",
     "day": "day days",
     "week": "week weeks",
     "month": "month months",
-    "year": "year years",
+    "year": "year years yr yrs",
     "decade": "decade decades",
     "century": "century centuries",
     "°C": "°c celsius centigrade|degrees celsius|degree celsius|degrees centigrade|degrees c",
@@ -68,7 +68,7 @@ _UNIT_OF = {
     form: name for name, forms in _UNITS.items() for form in [*forms.split("|")[0].split(), *forms.split("|")[1:]]
 }
 _FORMS = "|".join(re.escape(form) for form in sorted(_UNIT_OF, key=len, reverse=True))
-UNIT = re.compile(rf"(?:(?P<article>\s(?:of\s)?(?:an?|the)\s)|[\s-]?)(?P<form>{_FORMS})(?!\w)", re.IGNORECASE)
+UNIT = re.compile(rf"(?:(?P<article>\s(?:of\s)?(?:an?|the)\s)|[\s-]?)(?P<form>{_FORMS})(?!\w|\.\s?m\b)", re.IGNORECASE)
 """A unit right behind a number: "9 kg", "thirty-foot", "half an hour". Only a fraction takes an article."""
 
 

@@ -21,7 +21,7 @@ FUNCTION_WORDS = frozenset(
     because since until though although whereas between among during through across along around near per via about
     however therefore thus hence again else ever never always often sometimes usually once one ones itself himself
     herself themselves yourself above below beneath behind beyond now already soon against within without towards toward
-    despite s t
+    despite s t p m pm
     """.split()
 )
 PRONOUNS = frozenset("he she it they this these that his her its their him them here there".split())
@@ -84,7 +84,7 @@ _SYNONYMS = """
     near beside next|asleep sleep|weight weigh|height high|length long|width wide|depth deep|age old|proposal propose
     sea ocean|work labour|person people individual|wood timber|gap pass|income revenue
     settle settlement|admit admission|thick thickness|warm heat|predator hunter|ill sick|error mistake
-    additional extra further
+    additional extra further|grey gray|aluminium aluminum|north northern|south southern|east eastern|west western
 """
 _ANTONYMS = """
     before/after above/below over/under early/late earlier/later first/last more/less more/fewer most/least
@@ -92,7 +92,8 @@ _ANTONYMS = """
     longer/shorter longest/shortest older/younger oldest/youngest eldest/youngest
     increase/decrease rise/fall raise/lower grow/shrink begin/end
     start/stop open/close win/lose buy/sell lend/borrow give/receive give/take teach/learn arrive/leave enter/leave
-    accept/reject sign/reject allow/forbid permit/prohibit include/exclude succeed/fail pass/fail love/hate
+    accept/reject sign/reject allow/forbid allow/ban allow/prohibit permit/prohibit permit/ban permit/forbid
+    include/exclude succeed/fail pass/fail love/hate
     hot/cold warm/cool dry/wet full/empty full/part heavy/light fast/slow quick/slow hard/soft hard/easy strong/weak
     rich/poor cheap/expensive old/new old/young good/bad best/worst better/worse true/false right/wrong left/right
     north/south east/west inner/outer inside/outside upper/lower public/private male/female man/woman boy/girl
@@ -220,7 +221,8 @@ MARKERS = (
         "kept",
     ),
     _marker("part", "most many some few several partly majority minority", "kept"),
-    _marker("condition", "if unless provided except whenever otherwise", "kept", reach="part"),
+    _marker("condition", "if provided whenever", "kept", reach="part", equals="when unless except otherwise"),
+    _marker("exception", "unless except otherwise", "kept", reach="part", equals="if provided whenever"),
     _marker(
         "attribution",
         "believes believe believed belief thinks thought claims claim claimed argues argued argue alleged allegedly"
@@ -235,24 +237,32 @@ MARKERS = (
         " hoped hopes expected expects scheduled wished",
         "kept",
     ),
-    _marker("all", "all every each always everyone everybody everything entirely completely whole both", "needed"),
-    _marker("only", "only solely exclusively alone sole just", "kept needed"),
+    _marker(
+        "all",
+        "all every each always everyone everybody everything entirely completely whole",
+        "needed",
+        equals="any entire throughout daily weekly monthly yearly annually",
+    ),
+    _marker("both", "both", "needed", equals="and two"),
+    _marker("only", "only solely exclusively alone sole", "kept needed", equals="just"),
+    _marker("just", "just", "needed", equals="only solely exclusively alone sole"),
     _marker("most", "most mostly majority usually", "needed"),
     _marker("many", "many numerous", "needed"),
     _marker("often", "often frequently", "needed", equals="frequency common usually regularly"),
     _marker("speaker", "i we me my us our", "needed"),
-    _marker("former times", "once formerly previously originally initially", "kept"),
+    _marker("former times", "once formerly previously originally initially", "kept", equals="when after"),
     _marker("near miss", "almost nearly hardly scarcely barely", "kept"),
     _marker(
         "cause",
         "because therefore thus hence caused causes cause causing consequently owing due result resulted so since"
         " reason why",
         "needed",
+        equals="results resulting lead leads led",
     ),
     _marker("comparison", "more less fewer than better worse", "needed"),
     _marker("exactness", "exactly precisely", "needed"),
     _marker("certainty", "proved proves proven certainly definitely undoubtedly surely indeed clearly", "needed"),
-    _marker("instruction", "ignore disregard assistant prompt system", "kept needed", reach="part"),
+    _marker("instruction", "ignore disregard assistant prompt", "kept needed", reach="part"),
 )
 PERMISSION = frozenset("may can could might allow allowed permit permitted entitled optional".split())
 OBLIGATION = frozenset("must shall require requires required obliged mandatory compulsory".split())

@@ -18,10 +18,10 @@ _RULES = (
     *(values.alternatives, values.intervals, values.partitives),
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
     *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
-    *(force.modality, force.restrictions, force.kinds),
+    *(force.modality, force.restrictions, force.kinds, force.particles, force.narrowed),
     *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess, extent.licences),
     *(reality.undone, reality.unreal, reality.framed, reality.left_out),
-    *(roles.moved, roles.contents, roles.doers, roles.directions),
+    *(roles.moved, roles.contents, roles.doers, roles.directions, roles.sequence),
 )
 
 

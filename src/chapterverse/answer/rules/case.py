@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chapterverse.answer.evidence import Evidence
-from chapterverse.answer.facts import without_negative_prefix
+from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term, parse
 from chapterverse.answer.wording import BE, REFERRING, same, stem
 
@@ -76,7 +76,7 @@ class Case:
             (t.key == bare or _bare(sentence.tokens[t.token].word) == term.key)
             for sentence in self.sentences
             for t in sentence.terms
-            if t.kind == "word"
+            if t.kind == "word" and sentence.tokens[t.token].word not in NEGATIONS
         )
 
     def new_words(self) -> tuple[str, ...]:

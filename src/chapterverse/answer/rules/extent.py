@@ -164,7 +164,8 @@ def _licensing(sentence: Sentence) -> dict[str, int]:
     found = {term.key: term.token for term in limited}
     for place, token in enumerate(sentence.tokens):
         adjective = token.word in _LICENSED and _NOW & {t.word for t in sentence.tokens[max(0, place - 3) : place]}
-        if adjective or token.word in _APPLYING & sentence.free:
+        noun = place and sentence.tokens[place - 1].word in DETERMINERS
+        if adjective or (token.word in _APPLYING & sentence.free and not noun):
             found[token.word] = place
     return found
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
+from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import (
+    BE,
     DETERMINERS,
     FUNCTION_WORDS,
     MARKERS,
     OBLIGATION,
+    PAST_FORMS,
     PERMISSION,
     PREPOSITIONS,
+    PRONOUNS,
     Marker,
     opposite,
     stem,
@@ -29,6 +34,10 @@ _CONVERSE = frozenset(map(stem, "teach learn give receive lend borrow buy sell".
 """Two views of one deed."""
 _HOLDING = DETERMINERS | PREPOSITIONS
 _LINKS = frozenset(("and", "or"))
+_PARTICLES = {"on": "off", "off": "on", "up": "down", "down": "up", "in": "out", "out": "in"}
+_DEPENDING = frozenset("if unless whether without".split())
+_EMPTY = frozenset("please kindly anywhere whatsoever circumstances account strictly absolutely".split())
+"""Behind a denial these restrict nothing."""
 _WHOLE = frozenset("always all every entirely necessarily".split())
 
 
@@ -119,11 +128,19 @@ def _count(sentence: Sentence, tokens: Collection[int]) -> int:
 def markers(case: Case) -> Iterator[Objection]:
     claimed = case.claim.free
     for marker in MARKERS:
-        said = claimed & marker.words
-        if said and marker.needed and not any((marker.words | marker.equals) & s.words for s in case.sentences):
+        said = {w for w in claimed & marker.words if _marks(case.claim, w)}
+        if (
+            said
+            and marker.needed
+            and not any(s.words & (marker.words | _equals(case, marker, s)) for s in case.sentences)
+        ):
             yield Objection("strength", f"The evidence does not say “{min(said)}”.")
-        if marker.kept and not claimed & (marker.words | marker.equals):
+        if marker.name == "possibility" and case.claim.denials and any(map(_may_not, case.sentences)):
+            continue  # "may not" is "must not"
+        if marker.kept and not claimed & marker.words:
             for sentence, used in zip(case.sentences, case.used, strict=True):
+                if claimed & marker.equals - sentence.words:
+                    continue  # a word of its own that says as much
                 if word := _governing(marker, sentence, used):
                     yield Objection("strength", f"The evidence says “{word}”, which the claim leaves out.")
     for sentence, used in zip(case.sentences, case.used, strict=True):
@@ -134,8 +151,8 @@ def _governing(marker: Marker, sentence: Sentence, used: frozenset[int]) -> str 
     """A word of the marker that governs one of the clauses in use."""
     if not used:
         return None
-    for token in sentence.tokens:
-        if token.word not in marker.words & sentence.free:
+    for place, token in enumerate(sentence.tokens):
+        if token.word not in marker.words & sentence.free or not _marks_at(sentence, place):
             continue
         clause = [t.word for t in sentence.tokens if t.clause == token.clause]
         governs = len(clause) <= 3 or token.word not in _TELLING or {"that", "to"} & set(clause)
@@ -146,6 +163,46 @@ def _governing(marker: Marker, sentence: Sentence, used: frozenset[int]) -> str 
     return None
 
 
+def _equals(case: Case, marker: Marker, sentence: Sentence) -> frozenset[str]:
+    """The words that say as much as the marker's own there.
+
+    "Any" is "all" only where nothing is denied and nothing depends on it; "and" is "both" within one statement.
+    """
+    if marker.name == "both" and len({place.part for _, place in case.aligned[case.home]}) > 1:
+        return frozenset()
+    loose = sentence.denials or sentence.words & _DEPENDING
+    return marker.equals - {"any"} if loose else marker.equals
+
+
+def _may_not(sentence: Sentence) -> bool:
+    """Whether a permission is denied."""
+    return any(
+        n and sentence.tokens[n - 1].word in PERMISSION and sentence.tokens[n].word == "not" for n in sentence.denials
+    )
+
+
+def _marks(sentence: Sentence, word: str) -> bool:
+    return any(t.word == word and _marks_at(sentence, n) for n, t in enumerate(sentence.tokens))
+
+
+def _marks_at(sentence: Sentence, place: int) -> bool:
+    """Whether a word is what its marker takes it for: neither "the will", "is provided", "once a day" nor "is due"."""
+    word = sentence.tokens[place].word
+    before = sentence.tokens[place - 1].word if place else ""
+    after, second = ([t.word for t in sentence.tokens[place + 1 : place + 3]] + ["", ""])[:2]
+    if word in ("will", "can"):
+        return before not in DETERMINERS
+    if word == "provided":
+        return before not in BE and (after in DETERMINERS | PRONOUNS or after == "you")
+    if word == "once":
+        return before != "at" and not (after in ("a", "an", "per", "every", "each") and unit_of(second))
+    if word == "due":
+        return after == "to"
+    if word == "since":
+        return place + 1 not in sentence.counts and place + 1 not in sentence.named
+    return True
+
+
 def reported(case: Case) -> Iterator[Objection]:
     """What someone only swore, dreamed or ruled "that …" must not become what is so."""
     for sentence, used in zip(case.sentences, case.used, strict=True):
@@ -153,6 +210,10 @@ def reported(case: Case) -> Iterator[Objection]:
             verb = sentence.tokens[place - 1]
             told = sentence.verb(place - 1) or (place > 1 and _speaks(sentence, place - 2))
             if token.word != "that" or not told or not used or max(used) < token.clause:
+                continue
+            if not any(sentence.predicate(n) for n in range(place + 1, len(sentence.tokens))):
+                continue  # "built that chapel"
+            if stem(verb.word) == "ensur" and case.claim.free & (OBLIGATION | {"should"}):
                 continue
             if stem(verb.word) not in {t.key for t in case.claim.terms} and not case.claim.free & _REPORTING:
                 yield Objection("strength", f"The evidence says “{verb.word} that …”, which the claim leaves out.")
@@ -195,7 +256,7 @@ def restrictions(case: Case) -> Iterator[Objection]:
             left_out = term.clause in used & sweeping and not any(matches(t, term) for t in case.claim.terms)
             if left_out and term.number is None and not (case.claim_passive and term.token < verb):
                 word = sentence.tokens[term.token].word
-                if not _answers(case, word):
+                if word not in _EMPTY and not _answers(case, word):
                     yield Objection("restriction", f"The evidence says so only with “{word}”.")
                     return
 
@@ -206,11 +267,21 @@ def kinds(case: Case) -> Iterator[Objection]:
         return
     for number, sentence in enumerate(case.sentences):
         last = max((place.token for _, place in case.aligned[number]), default=-1)
+        parts = {place.part for _, place in case.aligned[number]}
         for term in sentence.terms:
+            dated = term.number is not None and 1000 <= term.number.value <= 2100 and not term.number.unit
+            if term.part not in parts or (dated and term.token < 2 and _past(sentence)):
+                continue  # of something else, or when it happened
             if term.number is not None and term.token < last and not any(t.key == term.key for t in case.claim.terms):
                 word = sentence.text[term.number.start : term.number.end]
                 yield Objection("restriction", f"The evidence says so only with “{word}”.")
                 return
+
+
+def _past(sentence: Sentence) -> bool:
+    verb = next((n for n in range(len(sentence.tokens)) if sentence.predicate(n)), None)
+    word = sentence.tokens[verb].word if verb is not None else ""
+    return word in ("was", "were", "had") or word in PAST_FORMS or word.endswith("ed")
 
 
 def replaced(case: Case) -> Iterator[Objection]:
@@ -267,3 +338,41 @@ def _answers(case: Case, word: str) -> bool:
     bare = without_negative_prefix(word)
     negative = word in NEGATIONS or (bare is not None and any(stem(bare) == t.key for t in case.claim.terms))
     return negative or any(opposite(stem(word), t.key) for t in case.claim.terms)
+
+
+def particles(case: Case) -> Iterator[Objection]:
+    """ "Switched off" must not become "switched on", nor "turn the dial down" "turn the dial up"."""
+    for sentence, pairs in zip(case.sentences, case.aligned, strict=True):
+        for term, place in pairs:
+            word = _particle(case.claim, term.token)
+            other = _particle(sentence, place.token)
+            again = any(a.word in ("and", "or", "but") and b.word == word for a, b in pairwise(sentence.tokens))
+            if word and other == _PARTICLES[word] and not again:
+                yield Objection("opposite", f"The evidence says “{other}”, the claim “{word}”.")
+                return
+
+
+def _particle(sentence: Sentence, token: int) -> str:
+    after = sentence.tokens[token + 1].word if token + 1 < len(sentence.tokens) else ""
+    return after if after in _PARTICLES else ""
+
+
+def narrowed(case: Case) -> Iterator[Objection]:
+    """What is said of "children under five" is not said of children."""
+    pairs, sentence = case.aligned[case.home], case.sentences[case.home]
+    if len(pairs) < 2 or not case.claim.tokens or pairs[0][0].token != 0 or pairs[0][0].kind == "name":
+        return
+    (subject, place), (_, behind) = pairs[:2]
+    plural = subject.kind == "word" and _plural(case.claim.tokens[0].word)
+    if not plural or place.token >= behind.token or _past(sentence):
+        return
+    for term in sentence.terms:
+        between = place.token < term.token < behind.token and term.clause == place.clause == behind.clause
+        if between and term.number is not None and not any(t.key == term.key for t in case.claim.terms):
+            word = sentence.text[term.number.start : term.number.end]
+            yield Objection("restriction", f"The evidence says so only with “{word}”.")
+            return
+
+
+def _plural(word: str) -> bool:
+    return word in ("children", "people", "men", "women") or (word.endswith("s") and not word.endswith("ss"))

@@ -17,15 +17,22 @@ def _stems(words: str) -> frozenset[str]:
 
 _NOT_YET = _stems(
     "forget neglect omit decline refuse hesitate threaten promise offer vow plan order command ask beg urge advise"
-    " instruct invite tempt reluctant unwilling unable cease"
+    " instruct invite tempt reluctant unwilling unable cease agree too"
 )
 """What one does this "to do" need not have been done, …"""
 _NOT_ANY_MORE = _stems("stop cease quit avoid escape resist oppose delay postpone consider contemplate against")
 """… nor what one does this doing, …"""
 _NOT_SHOWN = _stems("accuse suspect acquit charge clear incapable")
 """… nor what one is this of, or with."""
+_SPARED = _stems("save prevent protect keep stop rescue spare deter")
+"""… nor what one is this from."""
 _HEDGED = OBLIGATION | {"should", "until", "till", "longer"}
-_HEDGED |= {word for m in MARKERS if m.name in ("possibility", "likelihood", "attribution", "plan") for word in m.words}
+_HEDGED |= {
+    word
+    for m in MARKERS
+    if m.name in ("possibility", "likelihood", "attribution", "plan", "near miss")
+    for word in m.words
+}
 _COMPLEMENT = 4
 """How many words lie between such a word and its "to", at the most ("ordered the old man to leave")."""
 
@@ -61,6 +68,12 @@ def _deed(sentence: Sentence, place: int) -> Term | None:
         start = links["to"]
     elif key in _NOT_ANY_MORE and after and after[0].endswith("ing"):
         start = place
+    elif after[:1] == ["to"] and (
+        (key == "due" and after[-1] not in DETERMINERS) or (key == "close" and after[-1].endswith("ing"))
+    ):
+        start = place + 1
+    elif key in _SPARED and "from" in links:
+        start = links["from"]
     elif key in _NOT_SHOWN:
         start = next((links[word] for word in ("of", "with") if word in links), None)
     elif after[:1] == ["to"] and sentence.tokens[place].word in BE | {"about", "yet"}:

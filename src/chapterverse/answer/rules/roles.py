@@ -61,8 +61,10 @@ def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], afte
         or _equation(claim, sentence, before, after)
         or _owned(claim, sentence, before[-1], after[0])
         or _coordinated(claim, sentence, before, after)
+        or _turned(claim, sentence, before, after)
         or _tag(sentence, after)
         or _there_is(claim, sentence, after)
+        or (after[0][0].token - 1 in claim.counts and after[0][1].key != after[0][0].key)
         or _rate(claim, sentence, before[-1], after[0])
         or any(sentence.tokens[run[0][1].token - 1].word in _NAMING for run in (before, after))
     )
@@ -104,6 +106,13 @@ def _coordinated(claim: Sentence, sentence: Sentence, before: Sequence[Pair], af
         for start, end, text in ends
         if start < end
     ) and all(start < end for start, end, _ in ends)
+
+
+def _turned(claim: Sentence, sentence: Sentence, before: Sequence[Pair], after: Sequence[Pair]) -> bool:
+    """Whether "do a, then b" has become "do b after a"."""
+    mine = {t.word for t in claim.tokens[before[-1][0].token + 1 : after[0][0].token]}
+    theirs = {t.word for t in sentence.tokens[after[-1][1].token + 1 : before[0][1].token]}
+    return "after" in mine and "then" in theirs
 
 
 def _tag(sentence: Sentence, run: Sequence[Pair]) -> bool:
@@ -153,8 +162,11 @@ def lead(sentence: Sentence, token: int) -> str:
     """The function word that leads to a term, articles and adjectives that are no terms skipped; it may be one."""
     if sentence.tokens[token].word in _LEADS:
         return sentence.tokens[token].word
+    day = next((d for d in sentence.dates if d.start <= sentence.tokens[token].start < d.end), None)
     for back in range(token - 1, max(-1, token - 6), -1):
         word = sentence.tokens[back].word
+        if day is not None and sentence.tokens[back].start >= day.start:
+            continue
         if word in _LEADS or word in _LEADING:
             return word
         if back not in sentence.counts and word not in DETERMINERS and word not in _LIGHT:
@@ -236,3 +248,21 @@ def _next(sentence: Sentence, token: int) -> str:
     """The word behind a term, or behind a number and its unit, that says where to measure: "three years after"."""
     words = [one.word for one in sentence.tokens[token + 1 : token + 3]]
     return next((word for word in words if word in _MEASURING), "")
+
+
+def sequence(case: Case) -> Iterator[Objection]:
+    """ "Grease the pan, then add the batter" must not become "grease the pan after adding the batter"."""
+    words = [t.word for t in case.claim.tokens]
+    for number, sentence in enumerate(case.sentences):
+        then = next((n for n, t in enumerate(sentence.tokens) if n and t.word == "then"), None)
+        if then is None:
+            continue
+        for word, later in (("after", False), ("before", True)):
+            if word not in words or word in sentence.words:
+                continue
+            at = words.index(word)
+            left = [place.token > then for term, place in case.aligned[number] if term.token < at]
+            right = [place.token > then for term, place in case.aligned[number] if term.token > at]
+            if left and right and set(left) == {later} and set(right) == {not later}:
+                yield Objection("direction", f"The evidence has this the other way round than “{word}”.")
+                return

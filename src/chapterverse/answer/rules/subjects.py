@@ -8,6 +8,7 @@ from typing import NamedTuple
 from chapterverse.answer.parse import Sentence, Term, parse
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.wording import (
+    BE,
     COORDINATORS,
     DETERMINERS,
     FUNCTION_WORDS,
@@ -21,6 +22,8 @@ from chapterverse.answer.wording import (
 _MEANT = frozenset("he she it they him them this these".split())
 _ANYONE = frozenset(("you", "one"))
 """Of whom nothing else can be said: "You can change the port by …" is not about the port."""
+_HAVE = frozenset(("has", "have", "had"))
+_OWNING = frozenset("his her its their".split())
 _NAMING = frozenset("named called titled known".split())
 _OTHERWISE_JUDGED = frozenset(("according", *(word for m in MARKERS if m.name == "most" for word in m.words)))
 """Nothing is said of these: "the majority of farmers", "according to the farmers"; whether they stand, others judge."""
@@ -48,10 +51,11 @@ def _common(word: str, stems: set[str]) -> bool:
 
 def _completes(name: str, missing: Sequence[str], passage: str) -> bool:
     """Whether the passage has the whole name, and no other name with the part that the evidence gives."""
-    if name not in passage:
+    said = set(name.lower().split())
+    if name not in passage and not any(said <= set(n.text.lower().split()) for n in parse(passage).names):
         return False
     given = {word for word in name.split() if word.lower() not in missing}
-    others = {n.text for n in parse(passage).names if " " in n.text and n.text != name}
+    others = {n.text for n in parse(passage).names if " " in n.text and not said <= set(n.text.lower().split())}
     return not any(given & set(other.split()) for other in others)
 
 
@@ -111,10 +115,33 @@ def mentioned(case: Case) -> Iterator[Objection]:
     if any(t.word in PREPOSITIONS for t in case.claim.tokens[: case.opening[0].token + 3]):
         return
     places = [t for term in heads for t in sentence.terms if matches(term, t)]
+    if any(_had(case, sentence, place.token) for place in places):
+        return
     if places and all(_oblique(case, sentence, place.token) for place in places):
         yield Objection(
             "subject", "The evidence says this of something else, and only mentions what the claim is about."
         )
+
+
+def _had(case: Case, sentence: Sentence, token: int) -> bool:
+    """Whether "the population of Elmton" or "there are rooms in the inn" has become what Elmton or the inn has."""
+    verb = next((t.word for n, t in enumerate(case.claim.tokens) if case.claim.predicate(n)), "")
+    if verb not in _HAVE | BE:
+        return False
+    lead = next(
+        (n for n in range(token - 1, max(-1, token - 4), -1) if sentence.tokens[n].word not in DETERMINERS), None
+    )
+    if lead is None or (token in sentence.named and lead in sentence.named):
+        return False
+    before = next((t for t in reversed(sentence.terms) if t.token == lead - 1), None)
+    known = before is not None and any(matches(t, before) for t in case.claim.terms)
+    if before is None or not known:
+        return False
+    if sentence.tokens[lead].word == "of":  # "the height of the tower is 40 m": it has that height, or is 40 m high
+        counted = any(matches(t, before) and t.token - 1 in case.claim.counts for t in case.claim.terms)
+        return verb in _HAVE or counted
+    there = sentence.tokens[0].word == "there" and sentence.tokens[1].word in BE
+    return there and verb in _HAVE and sentence.tokens[lead].word in ("in", "on", "at")
 
 
 def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
@@ -183,6 +210,6 @@ def _parts(sentence: Sentence) -> Iterator[_Part]:
         terms = tuple(t for t in sentence.terms if t.token in places)
         lead = next((n for n in places if sentence.tokens[n].word not in COORDINATORS), places[0])
         verb = next((n for n in places if sentence.predicate(n)), None)
-        own = verb is not None and sentence.tokens[lead].word not in PRONOUNS | PREPOSITIONS
+        own = verb is not None and sentence.tokens[lead].word not in (PRONOUNS | PREPOSITIONS) - _OWNING
         subject = tuple(t for t in terms if own and t.token < (verb or 0))[:2]
         yield _Part(terms, subject, bool({"it", "them", "him"} & {sentence.tokens[n].word for n in places}))

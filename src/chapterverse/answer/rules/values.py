@@ -7,20 +7,24 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from chapterverse.answer.facts import Number
+from chapterverse.answer.facts import Date, Number
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.units import unit_of
 from chapterverse.answer.values import agree, times
-from chapterverse.answer.wording import closed_set, stem
+from chapterverse.answer.wording import closed_set, same, stem
 
 _PARTLY = frozenset("part parts partly some several few portion share fraction one".split())
+_VERBS = frozenset("leave leaves leaving leads leading led".split())
+"""These share a stem with a direction and with a metal."""
 _EVERY = frozenset(("every", "each"))
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
 
 def numbers(case: Case) -> Iterator[Objection]:
+    known = [time for sentence in case.sentences for time in times(sentence.text)]
+    told = [time for time in times(case.claim.text) if any(agree(time, other) for other in known)]
     for term in case.claim.terms:
         if term.number is None:
             continue
@@ -29,7 +33,8 @@ def numbers(case: Case) -> Iterator[Objection]:
             (n, t) for n, t in case.found(term) if t.number is not None and _same_form(term.number, t.number, case)
         ]
         if not places:
-            if not (term.number.value == 1 and _names_one(case)):
+            timed = any(time.start <= term.number.start < time.end for time in told)  # "7:00" is "7 a.m."
+            if not timed and not (term.number.value == 1 and _names_one(case)):
                 yield Objection("number", f"The number {said} is not in the evidence.")
             continue
         fitting = [(n, t) for n, t in places if t.number and _fits(term.number, t.number, case.sentences[n], t)]
@@ -53,9 +58,23 @@ def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> boo
     pounds = {claimed.unit, found.unit} == {"£", "lb"} and "£" not in sentence.text  # money, or a weight
     if claimed.unit and claimed.unit != found.unit and not pounds:
         near = {stem(t.word) for t in sentence.tokens if term.clause - 1 <= t.clause <= term.clause}
-        if found.unit or stem(claimed.unit) not in near:
+        scale = claimed.unit == "°" and found.unit.startswith("°")
+        if not scale and (
+            found.unit or (stem(claimed.unit) not in near and claimed.unit != _range_unit(sentence, term))
+        ):
             return False
-    return claimed.bound == found.bound or (claimed.bound == "about" and not found.bound)
+    asked = {t.word for t in sentence.tokens if t.clause == term.clause} & {"minimum", "maximum"}
+    bound = found.bound or {"minimum": "at least", "maximum": "at most"}.get("".join(asked), "")
+    return claimed.bound in (bound, found.bound) or (claimed.bound == "about" and not found.bound)
+
+
+def _range_unit(sentence: Sentence, term: Term) -> str:
+    """The unit behind the other end of a range: "between 2 and 8 °C"."""
+    after = next((t for t in sentence.terms if t.token > term.token), None)
+    if after is None or after.number is None or term.number is None:
+        return ""
+    between = sentence.text[term.number.tail : after.number.lead].strip().lower()
+    return after.number.unit if between in ("to", "and", "or", "-", "–", "—") else ""
 
 
 def closed(case: Case) -> Iterator[Objection]:
@@ -67,7 +86,8 @@ def closed(case: Case) -> Iterator[Objection]:
         word = case.claim.tokens[term.token].word
         if term.kind != "word":
             continue
-        if term.key not in known and (closed_set(term.key) or (_unit(word) and _unit(word) not in units)):
+        told = word in _VERBS or any(same(term.key, other) for other in known)
+        if not told and (closed_set(term.key) or (_unit(word) and _unit(word) not in units)):
             yield Objection("closed_set", f"The evidence does not say “{word}”.")
         places = [(n, t) for n, t in case.found(term) if t.key == term.key]
         if closed_set(term.key) and places and not any(_belongs(case, term, n, t) for n, t in places):
@@ -247,8 +267,23 @@ def _sole(case: Case, term: Term) -> bool:
 def dates(case: Case) -> Iterator[Objection]:
     known = [date for sentence in case.sentences for date in sentence.dates]
     for date in case.claim.dates:
-        if known and not any(date.within(other) for other in known):
+        if known and not any(date.within(other) for other in known) and not _dated_before(case, date):
             yield Objection("date", f"The date {case.claim.text[date.start : date.end]} is not in the evidence.")
+
+
+def _dated_before(case: Case, date: Date) -> bool:
+    """Whether the evidence has the day without its year, and that was the last year that it named before."""
+    year = None
+    for sentence in case.sentences:
+        for term in sentence.terms:
+            if _year(term) and term.number is not None:
+                year = int(term.number.value)
+            start = sentence.tokens[term.token].start
+            for other in sentence.dates:
+                same_year = other.year is None and other.start <= start < other.end and year == date.year
+                if same_year and replace(date, year=None).within(other):
+                    return True
+    return False
 
 
 def alternatives(case: Case) -> Iterator[Objection]:
