@@ -157,6 +157,20 @@ def test_ask_and_search_within_a_place(
             app(["ask", question, *wrong], standalone_mode=False)
 
 
+def test_what_a_book_says_is_printed_to_the_letter(
+    clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    question, quote = "Which folder holds the maps?", "The folder that holds the maps [bold] is :key: C:\\maps\\"
+    app(["ask", question, "-s", quote], standalone_mode=False)
+    told = capsys.readouterr().out.splitlines()
+    assert told[:3] == [quote, "[1] selected text", f"    “{quote}”"]
+    app(["ask", question, "-s", "Maps are made of paper.\n\nKell drew them.\\", "--explain"], standalone_mode=False)
+    assert capsys.readouterr().out.endswith("answer:\n  Maps are made of paper. Kell drew them.\\\n")
+    app(["ask", question, "-s", "Maps are made of paper. " * 9, "--explain"], standalone_mode=False)
+    assert capsys.readouterr().out.endswith("\n  " + "Maps are made of paper. " * 8 + "Maps are…\n")
+
+
 def test_an_answer_shows_its_confidence(
     clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

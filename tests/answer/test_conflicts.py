@@ -107,6 +107,70 @@ def kinds(question: str, one: str, two: str, reader: Sure) -> list[str]:
     return [c.kind for c in find_conflicts(question, passages, reader=reader, sentences=split)]  # type: ignore[arg-type]
 
 
+def test_what_is_said_in_passing_contradicts_nothing(reader: Reader) -> None:
+    def reported(text: str) -> list[str]:
+        question = "How long does the battery last?"
+        found = find_conflicts(question, [Excerpt("only", text)], reader=reader, sentences=split)
+        return [one.second.quote for one in found]
+
+    assert reported("The battery lasts 8 hours. In cold weather it lasts 5 hours. Charging takes 2 hours.") == []
+    assert reported("The battery lasts 8 hours. Charging takes 2 hours. The battery lasts 5 hours.") != []
+
+
+@pytest.mark.parametrize(
+    ("told", "reported"),
+    [
+        ("In cold weather, the battery of the lamp lasts 5 hours.", []),
+        ("During a frost the battery of the lamp lasts 5 hours.", []),
+        ("At this point the battery of the lamp lasts 5 hours.", ["number"]),
+        ("In fact, the battery of the lamp lasts 5 hours.", ["number"]),
+        ("In the lamp, the battery lasts 5 hours.", ["number"]),
+    ],
+)
+def test_what_holds_under_a_condition_contradicts_nothing(told: str, reported: list[str]) -> None:
+    fact = "The battery of the lamp lasts 8 hours."
+    assert kinds("How long does the battery of the lamp last?", fact, told, Sure("8 hours", "5 hours")) == reported
+
+
+@pytest.mark.parametrize(
+    ("told", "reported"),
+    [
+        ("The old tower, pulled down in 1802, was 20 m tall.", []),
+        ("The church tower is 20 m tall.", []),
+        ("The tower, pulled down in 1802, was 20 m tall.", ["number"]),
+        ("The whole tower is 20 m tall.", ["number"]),
+        ("Masons built the tower 20 m tall.", ["number"]),
+    ],
+)
+def test_another_of_the_kind_contradicts_nothing(told: str, reported: list[str]) -> None:
+    fact, reader = "The tower is 30 m tall.", Sure("30 m", "20 m")
+    assert kinds("How tall is the tower?", fact, told, reader) == reported
+    assert kinds("How tall is the tower?", told, fact, reader) == reported
+
+
+@pytest.mark.parametrize(
+    ("told", "reported"),
+    [
+        ("Mrs. Bennet got rid of her two most deserving daughters.", []),
+        ("Mrs. Bennet took two of her daughters along.", []),
+        ("Mrs. Bennet took her two eldest daughters along.", []),
+        ("Mrs. Bennet took her two other daughters along.", []),
+        ("Mrs. Bennet took her two daughters along.", ["number"]),
+    ],
+)
+def test_a_part_contradicts_no_whole(told: str, reported: list[str]) -> None:
+    fact, reader = "Mrs. Bennet wanted her five daughters to be married.", Sure("five", "two")
+    assert kinds("How many daughters does Mrs. Bennet have?", fact, told, reader) == reported
+
+
+def test_parts_are_compared_with_parts_and_shares_with_shares() -> None:
+    reader = Sure("two", "three", "half", "30 %")
+    one, two = "The duke met two of her daughters.", "The duke met three of her daughters."
+    assert kinds("How many of her daughters did the duke meet?", one, two, reader) == ["number"]
+    one, two = "About half of the seed germinated.", "The seed germinated, 30 % in all."
+    assert kinds("What share of the seed germinated?", one, two, reader) == ["number"]
+
+
 def test_a_heading_contradicts_nothing() -> None:
     question, fact = "How many valves does the B-12 engine have?", "The B-12 engine has 24 valves."
     reader = Sure("16 valves", "24 valves")

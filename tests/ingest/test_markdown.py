@@ -61,6 +61,23 @@ def test_list_items_are_tight_and_other_blocks_apart() -> None:
     assert document.text == "Intro.\n\n- a\n- b\n\nOutro."
 
 
+def test_a_term_stands_with_its_definition() -> None:
+    text = "*Gait*[^1]\n: A way\n  to walk.\n\n  Horses have five.\n\n: A pace.\n\nTack:\n: - saddle\n  - bridle\n\n"
+    assert read(text + "After.\n\n[^1]: Old.\n\n- Bit\n  : A mouthpiece.\n\nTold\n: ~~~\n  code\n  ~~~\n") == [
+        ("paragraph", "Gait[1]: A way to walk."),
+        ("footnote", "[1] Old."),
+        ("paragraph", "Horses have five."),
+        ("paragraph", "A pace."),
+        ("paragraph", "Tack:"),
+        ("list", "- saddle"),
+        ("list", "- bridle"),
+        ("paragraph", "After."),
+        ("list", "- Bit: A mouthpiece."),
+        ("paragraph", "Told:"),
+        ("code", "code"),
+    ]
+
+
 def test_tables_are_rows() -> None:
     assert read("| Tower | Drop |\n|---|--:|\n| Stennet | 48 |\n| *Tollen* | |\n") == [
         ("table", "Tower | Drop\nStennet | 48\nTollen |"),

@@ -1,4 +1,4 @@
-"""Where sentences end: not at the stops of commands, references and titles."""
+"""Where sentences end: not at the stops of commands, references, titles and numbers of headings."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ WHOLE = [
     "The fossil bones were found by MM. Lund and Clausen.",
     "The letter is by Lt. Smith, Prof. Harlan, Capt. Reyes and Messrs. Tate.",
     "The Dept. of Works paid Tate Bros. approx. 5 crowns for nails, rope, etc. before the frost.",
+    "Strategy 5.1.6. PFAS Contamination",
+    "Chapter 3. The Loom",
+    "CHAPTER VII. A Mad Tea-Party",
+    "Fig. 3. The mill at dawn",
+    "- Step 12. Open the lid",
+    "1.2. The plan of the house",
+    "IV. The Rabbit sends in a little bill",
+    "They stage their updates (git add .), commit them and leave.",
+    "They asked (what?), and left.",
+    "Is it so?; no, it is not.",
+    "Oh! the Duchess will be savage.",
+    "“Why? because I say so!” said she.",
 ]
 SEVERAL = [
     ["They kept sheep, goats, etc.", "The guild took a share."],
@@ -24,6 +36,12 @@ SEVERAL = [
     ["He said no.", "The guild left."],
     ["The bell rang .", "The crowd left ."],
     ["It was built by Tate Bros.", "The shop closed."],
+    ["He was born in 12.", "Then he left."],
+    ["They live in Room 12.", "The door was open."],
+    ["Step 1. Open the lid.", "Wait until it is cold."],
+    ["They stage it (git add .)", "Then they leave."],
+    ["(Is it so?)", "It is."],
+    ["Oh! the Duchess!", "Oh! won't she be savage?"],
 ]
 
 

@@ -35,6 +35,24 @@ def test_no_headings_at_all() -> None:
     assert document.title == "a.txt"
 
 
+def test_a_line_that_names_the_title_is_believed() -> None:
+    start = "The library's edition of Loom\n\nTitle: The Loom;\n       or, A Weaver's Year\n\nAuthor: A. Kell\n\n"
+    document = parse(f"{start}CONTENTS\n\nChapter I\n\nIt began.\n".encode(), "loom.txt")
+    assert document.title == "The Loom; or, A Weaver's Year"
+    assert parse(b"It began.\n\n" + b"Words. " * 1000 + b"\n\nTitle: Duke\n", "loom.txt").title == "loom.txt"
+
+
+@pytest.mark.parametrize("heading", ["Contents", "PREFACE.", "Acknowledgements", "CHAPTER I. The Loom", "Part One"])
+def test_what_names_a_part_is_no_title(heading: str) -> None:
+    assert parse(f"{heading}\n\nIt began.\n\nEND\n===\n\nOver.\n".encode(), "loom.txt").title == "loom.txt"
+    assert parse(f"# {heading}\n\nIt began.\n\n# End\n\nOver.\n".encode(), "loom.md").title == "loom.md"
+
+
+@pytest.mark.parametrize("heading", ["The Loom", "Introduction to Weaving", "Part of the Reason", "Contents of a Loom"])
+def test_the_first_heading_is_the_title_otherwise(heading: str) -> None:
+    assert parse(f"{heading}\n===\n\nIt began.\n".encode(), "loom.txt").title == heading
+
+
 def test_form_feeds_are_pages() -> None:
     document = parse(b"One.\n\fTwo.\n\f\fFour.", "a.txt")
     pages = [document.page_at(document.text.index(word)) for word in ("One", "Two", "Four")]

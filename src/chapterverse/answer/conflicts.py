@@ -8,18 +8,19 @@ question at all, and whether different words mean the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, Literal
 
+from chapterverse.answer.claims import CLAUSES, Claim, Statement, counted, overlap, same_subject, stems
 from chapterverse.answer.facts import names, negations, without_negative_prefix
 from chapterverse.answer.layout import lay_out
 from chapterverse.answer.odds import weighed
 from chapterverse.answer.questions import asks_for_list
 from chapterverse.answer.validate import Passage, Sentences
-from chapterverse.answer.values import Moment, Quantity, Value, agree, values
-from chapterverse.answer.wording import FUNCTION_WORDS, opposite, same, stem
+from chapterverse.answer.values import Moment, agree, values
+from chapterverse.answer.wording import FUNCTION_WORDS, opposite, stem
 from chapterverse.protocols import Reader
 from chapterverse.types import AnswerSpan, Reading
 
@@ -47,17 +48,6 @@ class ConflictSettings:
 
 
 DEFAULTS = ConflictSettings()
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """An answer where it stands: `passage.text[start:end] == answer`, within the sentence `quote`."""
-
-    chunk_id: str
-    quote: str
-    answer: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +79,7 @@ def find_conflicts(
     found: list[Conflict] = []
     for first, second in list(combinations(claims, 2))[: settings.pairs]:
         kind = _difference(question, first, second)
-        if kind is None or not _same_subject(question, first, second):
+        if kind is None or not same_subject(question, first, second):
             continue
         if kind == "name" and min(first.chance, second.chance) < settings.name_threshold:
             continue
@@ -104,45 +94,6 @@ def find_conflicts(
     return found if opposed else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A sentence with the answer in it, at `start…end` of the sentence, and how likely that answer is."""
-
-    statement: Statement
-    start: int
-    end: int
-    chance: float
-
-    @property
-    def quote(self) -> str:
-        return self.statement.quote
-
-    @property
-    def answer(self) -> str:
-        return self.statement.answer
-
-    @property
-    def core(self) -> str:
-        """The answer up to its first comma: what follows explains it."""
-        return _CLAUSES.split(self.answer, maxsplit=1)[0]
-
-    @property
-    def rest(self) -> str:
-        """The sentence without the answer."""
-        return f"{self.quote[: self.start]} {self.quote[self.end :]}"
-
-    @property
-    def denied(self) -> bool:
-        """Whether the sentence says that this is not the answer; "not until 1710" says that it is."""
-        begins = max((end.end() for end in _CLAUSES.finditer(self.quote, 0, self.start)), default=0)
-        before = self.quote[begins : self.start]
-        return len(negations(before)) % 2 == 1 and not _UNTIL.search(before)
-
-    def answered(self) -> list[Value]:
-        """The values that the answer is made of; "nearly" and the unit may stand outside the span."""
-        return [value for value in values(self.quote) if value.start < self.end and value.end > self.start]
-
-
 def _claims(
     question: str,
     passages: Sequence[Passage],
@@ -150,11 +101,11 @@ def _claims(
     reader: Reader,
     sentences: Sentences,
     settings: ConflictSettings,
-) -> list[_Claim]:
+) -> list[Claim]:
     """The best answer of each confident passage, and other answers in it whose sentence is confident by itself."""
     named = [name.words for name in names(question)]
-    sure: list[_Claim] = []
-    maybe: list[_Claim] = []
+    sure: list[Claim] = []
+    maybe: list[Claim] = []
     for passage, reading in zip(passages, readings, strict=True):
         if reading.answerable < settings.answer_threshold:
             continue
@@ -167,16 +118,16 @@ def _claims(
                     stop = min(span.end, end)
                     answer = passage.text[span.start : stop]
                     statement = Statement(passage.id, passage.text[start:end], answer, span.start, stop)
-                    claim = _Claim(statement, span.start - start, stop - start, reading.answerable)
+                    claim = Claim(statement, span.start - start, stop - start, reading.answerable)
                     if number == 0:
                         sure.append(claim)
-                    elif all(claim.quote != other.quote for other in sure):
+                    elif _to_the_point(question, claim.quote) and all(claim.quote != one.quote for one in sure):
                         maybe.append(claim)
     alone = reader.read(question, [claim.quote for claim in maybe]) if maybe else []
     for claim, reading in zip(maybe, alone, strict=True):
         if reading.answerable >= settings.answer_threshold:
             sure.append(replace(claim, chance=reading.answerable))
-    best: dict[str, _Claim] = {}
+    best: dict[str, Claim] = {}
     for claim in sorted(sure, key=lambda claim: -claim.chance):
         best.setdefault(claim.quote, claim)  # chunks overlap: a sentence may come twice
     return list(best.values())
@@ -184,8 +135,13 @@ def _claims(
 
 def _spoken_of(question: str, paragraph: str) -> float:
     """The share of the question's words that a paragraph has."""
-    asked = _stems(question)
-    return len(_overlap(asked, _stems(paragraph))) / len(asked) if asked else 1.0
+    asked = stems(question)
+    return len(overlap(asked, stems(paragraph))) / len(asked) if asked else 1.0
+
+
+def _to_the_point(question: str, sentence: str) -> bool:
+    """Whether a sentence shares a word with the question, or opens with a word for what was spoken of before."""
+    return bool(_PRONOUN.match(sentence) or overlap(stems(question), stems(sentence)))
 
 
 def _side_by_side(spans: Sequence[AnswerSpan], text: str) -> list[AnswerSpan]:
@@ -210,13 +166,10 @@ def _can_contradict(sentence: str, named: Sequence[tuple[str, ...]]) -> bool:
 
 
 _CELLS = " | "
+_PRONOUN = re.compile(r"\W*(?:it|its|he|his|she|her|they|their|this|that|these|those)\b", re.IGNORECASE)
 _POLAR = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|may|might|must|should|will|would|has|have|had|shall)\b", re.IGNORECASE
 )
-_CLAUSES = re.compile(
-    r"[,;:()—]|\s–\s|\b(?:but|although|though|while|whereas|unless|if|because|since)\b", re.IGNORECASE
-)
-_UNTIL = re.compile(r"\b(?:until|till|before|than)\s+(?:the\s+|in\s+)?$", re.IGNORECASE)
 _AS_GOOD = 0.25
 _SHORT = 4
 """Words. A longer answer explains, and explanations can stand side by side."""
@@ -229,12 +182,12 @@ _ADDITIVE = re.compile(
 )
 
 
-def _difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
+def _difference(question: str, first: Claim, second: Claim) -> Kind | None:
     """How the answers differ, if they cannot both be true as far as words tell."""
     if _POLAR.match(question):  # a yes and a yes agree, whatever words the reader picked
         return "polarity" if _opposed(question, first.quote, second.quote) else None
     if first.denied or second.denied:  # to deny one answer contradicts that one, and no other
-        alike = _stems(first.answer) & _stems(second.answer)
+        alike = stems(first.answer) & stems(second.answer)
         return "polarity" if alike and _opposed(question, first.quote, second.quote) else None
     if _opposed(question, first.quote, second.quote):
         return "polarity"
@@ -246,10 +199,10 @@ def _difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
     return "name" if _different_words(question, first, second) else None
 
 
-def _value_difference(question: str, first: _Claim, second: _Claim) -> Kind | None:
+def _value_difference(question: str, first: Claim, second: Claim) -> Kind | None:
     """Values differ if some can be compared and none of them agree, neither with any other value of the sentence."""
-    compared = [(a, b, agree(a, b)) for a in first.answered() for b in second.answered()]
-    compared = [(a, b, verdict) for a, b, verdict in compared if verdict is not None and _counted(question, a, b)]
+    pairs = [(a, b) for a in first.answered() for b in second.answered() if counted(question, first, a, second, b)]
+    compared = [(a, b, verdict) for a, b in pairs if (verdict := agree(a, b)) is not None]
     elsewhere = [agree(a, b) for a in first.answered() for b in values(second.quote)]
     elsewhere += [agree(a, b) for a in values(first.quote) for b in second.answered()]
     if not compared or any(verdict for *_, verdict in compared) or any(elsewhere):
@@ -257,15 +210,7 @@ def _value_difference(question: str, first: _Claim, second: _Claim) -> Kind | No
     return "date" if any(isinstance(a, Moment) and isinstance(b, Moment) for a, b, _ in compared) else "number"
 
 
-def _counted(question: str, one: Value, other: Value) -> bool:
-    """Whether two numbers count the same: not so if the question asks for one of two different nouns."""
-    if not isinstance(one, Quantity) or not isinstance(other, Quantity) or not (one.noun and other.noun):
-        return True
-    asked = _stems(question)
-    return same(one.noun, other.noun) or (one.noun in asked) == (other.noun in asked)
-
-
-def _adds(question: str, first: _Claim, second: _Claim) -> bool:
+def _adds(question: str, first: Claim, second: Claim) -> bool:
     """Whether the answers may stand side by side: the question asks for several, or a sentence says that there are."""
     if asks_for_list(question) or _MEANS.search(question):
         return True
@@ -282,25 +227,25 @@ def _adds(question: str, first: _Claim, second: _Claim) -> bool:
     return not following or following[0] in FUNCTION_WORDS or following[0].endswith("s")
 
 
-def _different_words(question: str, first: _Claim, second: _Claim) -> bool:
+def _different_words(question: str, first: Claim, second: Claim) -> bool:
     """Whether the answers share no word that the question does not have, even with the rest of the other's sentence."""
-    asked = _stems(question)
-    mine, yours = _stems(first.answer) - asked, _stems(second.answer) - asked
+    asked = stems(question)
+    mine, yours = stems(first.answer) - asked, stems(second.answer) - asked
     if not mine or not yours:
         return False
-    return not (_overlap(mine, _stems(second.quote)) or _overlap(yours, _stems(first.quote)))
+    return not (overlap(mine, stems(second.quote)) or overlap(yours, stems(first.quote)))
 
 
 def _opposed(question: str, first: str, second: str) -> bool:
     """Whether one sentence denies what the other affirms, in the clauses that speak of what the question asks."""
-    asked = _stems(question)
+    asked = stems(question)
     mine, yours = _clause(first, asked), _clause(second, asked)
-    here, there = _stems(mine), _stems(yours)
+    here, there = stems(mine), stems(yours)
     if _POLAR.match(question):
-        same_thing = all(3 * len(_overlap(asked, stems)) >= 2 * len(asked) for stems in (here, there))
+        same_thing = all(3 * len(overlap(asked, told)) >= 2 * len(asked) for told in (here, there))
         turned = any(opposite(a, b) for a in here - there for b in there - here)
     else:  # an answer that is the other one denied, word for word; opposites may be two answers
-        same_thing = 4 * len(_overlap(here, there)) >= 3 * max(len(here), len(there))
+        same_thing = 4 * len(overlap(here, there)) >= 3 * max(len(here), len(there))
         turned = False
     context = here | there | asked
     return same_thing and (_affirms(mine, context) == _affirms(yours, context)) == turned
@@ -308,7 +253,7 @@ def _opposed(question: str, first: str, second: str) -> bool:
 
 def _clause(sentence: str, asked: set[str]) -> str:
     """The clause that shares most with the question, the first of equals."""
-    return max(_CLAUSES.split(sentence), key=lambda clause: len(_overlap(asked, _stems(clause))))
+    return max(CLAUSES.split(sentence), key=lambda clause: len(overlap(asked, stems(clause))))
 
 
 def _affirms(clause: str, context: set[str]) -> bool:
@@ -318,79 +263,9 @@ def _affirms(clause: str, context: set[str]) -> bool:
     return (len(negations(clause)) + prefixed) % 2 == 0
 
 
-def _same_subject(question: str, first: _Claim, second: _Claim) -> bool:
-    """Whether the sentences may be about the same thing: nothing beside the answers sets one against the other."""
-    return not (_rivals(question, first, second) or _other_circumstances(question, first, second))
-
-
-def _rivals(question: str, first: _Claim, second: _Claim) -> bool:
-    """Whether a word that they share follows different ones: "the northern gate was", "the southern gate was".
-
-    Words right before it must differ; across "of" or "may", one of the two must be what the question asks about.
-    """
-    asked = _stems(question)
-    only_first, only_second = _stems(first.rest) - _stems(second.quote), _stems(second.rest) - _stems(first.quote)
-    for adjacent in (True, False):
-        mine, yours = _before(first.rest, adjacent), _before(second.rest, adjacent)
-        for word in mine.keys() & yours.keys():
-            here, there = mine[word] & only_first, yours[word] & only_second
-            if not here or not there or any(same(a, b) for a in here for b in there):
-                continue
-            if adjacent or bool(here & asked) != bool(there & asked):
-                return True
-    return False
-
-
-def _before(text: str, adjacent: bool) -> dict[str, set[str]]:
-    """For each content word, the content words before it: right before, or with function words between them."""
-    found: dict[str, set[str]] = {}
-    words = re.findall(r"[^\W_]+(?:-[^\W_]+)*|[.,;:]", text.lower())
-    if not adjacent:
-        words = [word for word in words if word not in FUNCTION_WORDS]
-    for before, word in pairwise(words):
-        if _is_content(before) and _is_content(word):
-            found.setdefault(stem(word), set()).add(stem(before))
-    return found
-
-
-def _other_circumstances(question: str, first: _Claim, second: _Claim) -> bool:
-    """Whether both sentences name a time or a number beside the answer, and these differ: both may hold in turn."""
-    asked = values(question)
-    for one in _beside(first):
-        for other in _beside(second):
-            apart = agree(one, other) is False or _in_turn(one, other) or _in_turn(other, one)
-            if apart and not any(agree(one, value) or agree(other, value) for value in asked):
-                return True
-    return False
-
-
-def _in_turn(one: Value, other: Value) -> bool:
-    """Whether a span of years ends where another begins."""
-    if not isinstance(one, Moment) or not isinstance(other, Moment) or not one.years or not other.years:
-        return False
-    return one.years[0] < one.years[1] == other.years[0] < other.years[1]
-
-
-def _beside(claim: _Claim) -> Iterator[Value]:
-    answered = claim.answered()
-    yield from (value for value in values(claim.quote) if value not in answered)
-
-
-def _same_in_other_words(first: _Claim, second: _Claim, reader: Reader, threshold: float) -> bool:
+def _same_in_other_words(first: Claim, second: Claim, reader: Reader, threshold: float) -> bool:
     """Whether each sentence bears out the other."""
     return all(
         reader.supports(one.quote, [other.quote])[0].strictly >= threshold
         for one, other in ((first, second), (second, first))
     )
-
-
-def _stems(text: str) -> set[str]:
-    return {stem(word) for word in re.findall(r"[^\W_]+(?:-[^\W_]+)*", text.lower()) if _is_content(word)}
-
-
-def _is_content(word: str) -> bool:
-    return word not in FUNCTION_WORDS and word[0].isalnum()
-
-
-def _overlap(mine: set[str], yours: set[str]) -> set[str]:
-    return {word for word in mine if any(same(word, other) for other in yours)}

@@ -34,6 +34,13 @@ _STACK = re.compile(r"(?<![^\w\s\x00-\x7f])[^\w\s\x00-\x7f]{100,}")
 _NUMBER = re.compile(r"(?:[^\W\d_]+ )?((?:[A-Z]|[0-9]+)(?:\.[0-9]+){0,8})\.?(?![\w.])")
 """A heading's number, alone or after one word. Deeper ones no book has, but a hostile file could."""
 
+_NO_TITLE = re.compile(
+    r"(?:(?:table of )?contents|preface|foreword|acknowledge?ments?|prologue)\W*"
+    r"|(?:chapter|part|book|letter|canto|act)\s+(?:[0-9]+|[ivxlc]+|(?:the )?first|one)\b.*",
+    re.IGNORECASE,
+)
+"""Headings that a book may begin with, and that name a part of it."""
+
 
 def clean(text: str, kind: BlockKind = "paragraph") -> str:
     """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind allows."""
@@ -195,7 +202,9 @@ class Composer:
             self._pages.append(PageStart(offset, page))
 
     def _first_heading(self) -> str | None:
-        return next((block.headings[-1] for block in self._blocks if block.kind == "heading" and block.headings), None)
+        """The first heading, unless it names a part of the book only."""
+        first = next((block.headings[-1] for block in self._blocks if block.kind == "heading" and block.headings), "")
+        return None if _NO_TITLE.fullmatch(first) else first or None
 
 
 def _join(pieces: list[Piece], kind: BlockKind) -> tuple[str, list[tuple[int, Page]]]:

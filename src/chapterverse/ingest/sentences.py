@@ -26,6 +26,12 @@ _NO_END = re.compile(
 """A word and what follows, where the splitter cuts though no sentence ends: commands, references, titles new to it."""
 _REACH = 12
 """More characters than any of those words has."""
+_NUMBERED = re.compile(
+    r"(?:[A-Z][^\W\d_]{1,20}\.? |§ ?)?(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[a-z]?|[IVXLC]{1,7})\. "  # Step 5.1.6. Filters
+)
+"""What a line begins with where its number belongs to what follows: headings, captions, steps."""
+_GOES_ON = frozenset(")]},;:”")
+"""Marks that no sentence begins with."""
 
 _LONG_BLOCK = 1_000_000
 """A block this long has no paragraphs to speak of; it is split by piece to keep the splitter's memory small."""
@@ -77,7 +83,7 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
     for piece in _pieces(text, body, line.end):
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
         starts = (piece.start + start for start, _ in sent_spans(text[piece.start : piece.end]))
-        cuts = {start for start in starts if not _inside(text, piece.start, start)}
+        cuts = {start for start in starts if start > piece.start and not _inside(text, body, start)}
         cuts.update(stop.end() for stop in _OTHER_STOPS.finditer(text, piece.start, piece.end))
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
@@ -86,9 +92,15 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
 
 
 def _inside(text: str, first: int, start: int) -> bool:
-    """Whether a sentence that the splitter begins here goes on from the one before."""
-    if start == first or text[start - 2 : start] != ". ":
+    """Whether a sentence that the splitter begins here goes on from the one before; the line begins at `first`."""
+    if text[start] in _GOES_ON:
+        return True
+    if text[start].islower() and text[max(first, start - _REACH) : start].rstrip().endswith(("!", "?")):
+        return True
+    if text[start - 2 : start] != ". ":
         return False
+    if _NUMBERED.fullmatch(text, first, start):
+        return True
     word = text[max(first, start - _REACH) : start - 1].rpartition(" ")[2]
     return _NO_END.match(f"{word} {text[start : start + _REACH]}") is not None
 

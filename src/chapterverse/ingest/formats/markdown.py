@@ -1,4 +1,4 @@
-"""Markdown: CommonMark with tables, footnotes and front matter, and the directives of MyST and Docusaurus books."""
+"""Markdown: CommonMark, tables, footnotes, definition lists, front matter; the directives of MyST and Docusaurus."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from selectolax.lexbor import LexborHTMLParser
@@ -29,11 +30,14 @@ _MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
 _SILENT_DIRECTIVES = frozenset({"tableofcontents", "toctree", "contents", "raw", "index", "bibliography", "include"})
 
+_TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
+"""What stands between a term and the text that defines it; with anything else, the term stands alone."""
+
 
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(front_matter_plugin)
+    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin)
     parser.core.ruler.push("name_references", name_references)
     return parser
 
@@ -56,6 +60,7 @@ class _Walk:
         self.containers: list[str] = []
         self.counters: list[int | None] = []
         self.marker = ""
+        self.term: Token | None = None
         self.notes: dict[int, str] = {}
 
     def run(self, text: str) -> None:
@@ -65,6 +70,8 @@ class _Walk:
         for token in stream:
             if token.type == "footnote_block_open":
                 break
+            if self.term and token.type not in _TERM_TO_TEXT:
+                self._add_text("")
             handler = getattr(self, f"_on_{token.type}", None)
             if handler is not None:
                 handler(token, stream)
@@ -89,16 +96,25 @@ class _Walk:
 
     def _on_paragraph_open(self, _: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
-        kind: BlockKind = "paragraph"
+        self._add_text(inline_text(inline), "caption" if _is_caption(inline) else "paragraph")
+        self._add_notes(inline)
+
+    def _on_dt_open(self, _: Token, stream: Iterator[Token]) -> None:
+        self.term = next(stream)
+
+    def _add_text(self, text: str, kind: BlockKind = "paragraph") -> None:
+        """A paragraph, behind the marker of its list item or the term that it defines."""
         if "list" in self.containers:
             kind = "list"
         elif "quote" in self.containers:
             kind = "quote"
-        elif _is_caption(inline):
-            kind = "caption"
-        self.composer.add(kind, self.marker + inline_text(inline))
+        term, self.term = self.term, None
+        if term:
+            text = f"{inline_text(term).rstrip(': ')}: {text}"
+        self.composer.add(kind, self.marker + text)
         self.marker = ""
-        self._add_notes(inline)
+        if term:
+            self._add_notes(term)
 
     def _on_bullet_list_open(self, _: Token, __: Iterator[Token]) -> None:
         self.containers.append("list")

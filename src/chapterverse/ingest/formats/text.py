@@ -30,6 +30,9 @@ _CHAPTER = re.compile(
     r"|(?:prologue|epilogue|preface|foreword|introduction|afterword|contents|acknowledge?ments)[.:]?",
     re.IGNORECASE,
 )
+_TITLE = re.compile(r"^Title:[^\S\n]*(\S.*(?:\n[^\S\n]+\S.*){0,3})", re.MULTILINE)
+_EARLY = 5000
+"""Characters from the beginning, among which a library names the title of the book."""
 _UNDERLINE = re.compile(r"(={3,}|-{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 
@@ -37,6 +40,8 @@ _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each paragraph."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
+    if title := _TITLE.search(text[:_EARLY]):
+        composer.title = title[1]
     for number, page in enumerate(text.split("\f"), 1):
         if "\f" in text:
             composer.page(number)

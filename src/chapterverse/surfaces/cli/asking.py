@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from rich.text import Text
+
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
 from chapterverse.answer.scope import QueryScope
@@ -12,10 +14,12 @@ from chapterverse.answer.unmet import EMPTY_SCOPE
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
-from chapterverse.surfaces.cli.console import console, escape, print_json
+from chapterverse.surfaces.cli.console import console, print_json
 from chapterverse.types import Answer, Document, Filter, to_dict
 
 _MARKS = {"ok": "green", "partial": "yellow", "conflict": "yellow", "refused": "red", "needs_clarification": "yellow"}
+_LINE = 200
+"""How many characters of a passage are shown that does not answer."""
 
 
 def run(
@@ -65,13 +69,13 @@ def _why_nothing(answer: Answer) -> str | None:
 def _print(answer: Answer, explain: bool, several: bool) -> None:
     """An answer for people; where the index has several files, with the file of each citation."""
     out = console()
-    out.print(f"[bold]{escape(answer.text)}[/]")
+    out.print(Text(answer.text, "bold"))
     if nothing := _why_nothing(answer):
         out.print(f"Nothing was found: {nothing}.", markup=False)
     for number, citation in enumerate(answer.citations, 1):
         file = f" ({citation.file_id})" if several else ""
-        out.print(f"\\[{number}] {escape(describe(citation) + file)}")
-        out.print(f"    [dim]“{escape(citation.quote)}”[/]")
+        out.print(Text(f"[{number}] {describe(citation)}{file}"))
+        out.print(Text(f"    “{citation.quote}”", "dim"))
     if answer.citations:
         out.print(f"confidence {_bar(answer.confidence)} {answer.confidence:.0%}")
     if not explain:
@@ -85,11 +89,17 @@ def _print(answer: Answer, explain: bool, several: bool) -> None:
         out.print(f"the best passage answers with a probability of {answer.answerable:.2f}; "
                   f"it is an answer from {answer.answer_threshold:.2f} on")  # fmt: skip
     for issue in (one for one in answer.issues if one.sentence):
-        out.print(f"dropped ({issue.code}): {escape(issue.sentence)}: {escape(issue.message)}")
+        out.print(Text(f"dropped ({issue.code}): {issue.sentence}: {issue.message}"))
     if answer.status == "refused" and answer.passages:
         out.print("Related, but it does not answer:")
         for passage in answer.passages:
-            out.print(f"  [dim]{escape(passage.text[:200])}…[/]")
+            out.print(Text(f"  {_one_line(passage.text)}", "dim"))
+
+
+def _one_line(text: str) -> str:
+    """The beginning of a passage, as much as is worth a line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE else f"{line[:_LINE].rstrip()}…"
 
 
 def _bar(share: float) -> str:
@@ -121,5 +131,6 @@ def verify(path: Path, *, book: str | None, as_json: bool) -> int:
     else:
         out = console()
         for verdict in verdicts:
-            out.print(f"[{'green' if verdict.state == 'ok' else 'red'}]{verdict.state}[/] {escape(verdict.message)}")
+            mark = (verdict.state, "green" if verdict.state == "ok" else "red")
+            out.print(Text.assemble(mark, f" {verdict.message}"))
     return OK if all(verdict.state == "ok" for verdict in verdicts) else FAILED
