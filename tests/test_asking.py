@@ -92,6 +92,33 @@ def test_what_is_related_but_absent_is_refused(clocks: Library) -> None:
     assert (answer.text, answer.reason) == (NOT_IN_BOOK, "answer_absent")
 
 
+def test_a_section_that_is_not_there_may_be_one_of_something_else(clocks: Library) -> None:
+    question = "Who taught apprentices by handing them a weight, as section 309 of the Act allows?"
+    assert "Ambrose Kell" in clocks.ask(question).text
+    given = clocks.ask(question, scope=QueryScope("section-specific", "section 309"))
+    assert (given.text, given.reason) == (NOT_IN_BOOK, "no_matches")
+
+
+@pytest.mark.parametrize("section", ["section 309", "slide 9", "the ninth part"])
+def test_what_a_section_is_about_is_not_told_of_the_whole_book(clocks: Library, section: str) -> None:
+    answer = clocks.ask(f"What is {section} about?")
+    assert (answer.text, answer.reason) == (NOT_IN_BOOK, "no_matches")
+
+
+def test_a_book_is_asked_for_by_its_title(clocks: Library) -> None:
+    book = clocks.ask("What is the book about?")
+    by_title = clocks.ask(f"What is “{book.citations[0].title}” about?")
+    assert by_title.status == "ok"
+    assert by_title.text == book.text
+    assert str(book.citations[0].title) in by_title.question
+
+
+def test_what_one_thing_is_about_is_not_told_of_the_whole_book(clocks: Library) -> None:
+    answer = clocks.ask("What is the main idea of the pendulum?")
+    assert all("pendulum" in passage.text.lower() for passage in answer.passages[:1])
+    assert clocks.ask("What is the main idea of the tax on windows?").status == "refused"
+
+
 def test_a_chapter_that_is_not_there_is_refused(clocks: Library) -> None:
     answer = clocks.ask("What is the main theme of Chapter 77?")
     assert (answer.text, answer.reason) == (NOT_IN_BOOK, "no_matches")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chapterverse.answer.drafting import Composed, compose
 from chapterverse.answer.fences import Brief, Offered
 from chapterverse.answer.gate import PLAIN, check
+from chapterverse.answer.layout import gap
 from chapterverse.answer.questions import asks_for_theme, defined_subject, parts, points_at_text
 from chapterverse.answer.validate import Excerpt
 from chapterverse.ingest.sentences import split
@@ -74,6 +75,15 @@ class TestOnePart:
             "The clock was stopped for eleven days.",
         ]
 
+    @pytest.mark.parametrize("opening", ["There seemed to be", "There was", "Here stood", "There's"])
+    def test_there_is_no_pronoun_before_a_verb_of_being(self, opening: str) -> None:
+        told = f"{opening} no bell to ring at noon."
+        assert quoted("Was there no bell to ring at noon?", f"The bell tower is old. {told}") == [told]
+
+    def test_another_pronoun_behind_it_is_one(self) -> None:
+        told = ["She finished 412 dials.", "There is a grey heron on every one of them."]
+        assert quoted("Is there a grey heron on the dials?", " ".join(told)) == told
+
     def test_nothing_is_brought_that_the_question_does_not_speak_of(self) -> None:
         text = "Rain fell all day. It was cold in the tower."
         assert quoted("Was the tower cold?", text) == ["It was cold in the tower."]
@@ -93,6 +103,20 @@ class TestOnePart:
         assert quoted("What is a crutch?", CRUTCH) == expected
         assert quoted("What does 'the crutch' mean?", CRUTCH) == expected
         assert quoted("What is meant by crutch?", CRUTCH) == expected
+
+    @pytest.mark.parametrize(
+        "told",
+        [
+            "Send it to the general head quarters (GHQ) at noon.",
+            "At noon the GHQ (general head quarters) was shut.",
+            "All gate and hall-quoin stones (GHQs) were sold.",
+        ],
+    )
+    def test_an_abbreviation_is_spelled_out(self, told: str) -> None:
+        text = f"The GHQ does not stand for much. In brackets (GHQ) it is short, and GHQ (see below) is old. {told}"
+        for question in ("What is GHQ?", "What does GHQ stand for?", "What's a GHQ?", "What are GHQs?"):
+            assert quoted(question, text) == [told]
+        assert quoted("What is a GHQ?", text, "A GHQ is a place.") == ["A GHQ is a place."]
 
 
 class Chances(WordReader):
@@ -244,7 +268,14 @@ class TestWhatAnswersToo:
 
     def test_sentences_are_counted_not_quotes(self) -> None:
         told = ["The insurance paid. Nobody was hurt.", "A kettle and a hen were lost.", "One came in 2014."]
-        assert self.quoted("What came of it?", *told) == told[:2]
+        assert self.quoted("What came of it?", *told) == [told[1], told[0]]
+
+    def test_what_stands_right_before_the_answer_stays_there(self) -> None:
+        before, best = "The case is dust-proof.", "It must not be put under water."
+        assert self.quoted("Is it waterproof?", best, before, text=f"{before} {best}") == [before, best]
+        further = "The lid is blue."
+        text = f"{further} {before} {best} Keep it dry."
+        assert self.quoted("Is it waterproof?", best, further, before, text=text) == [further, before, best]
 
     def test_a_pronoun_follows_the_sentence_that_says_what_it_means(self) -> None:
         best, leaning, before = "The insurance paid.", "It followed the water down the pipe.", "One came in 2014."
@@ -338,6 +369,52 @@ class TestTablesAndLists:
         assert answered("What are the four rules?", self.ORDER, reader=Cites("to sing")) == Composed(())
         assert quoted("What are the three articles?", RULES)[-1].endswith("3. That brass be weighed.")
 
+    STEPS = (
+        "To reset it:\n\n1. Hold the button. Count to ten.\n2. Release it.\n3. Wait for the green light.\n\n"
+        "Then it is ready."
+    )
+
+    def test_of_a_list_all_is_quoted_or_one_item(self) -> None:
+        def cited(*words: str, text: str = self.STEPS) -> list[str]:
+            return [one.text for one in answered("Where is it?", text, reader=Cites(*words)).sentences]
+
+        whole = self.STEPS.partition("\n\nThen")[0]
+        assert cited("Release it.", "1. Hold the button.") == [whole]
+        assert cited("Then it is ready.", "Release it.", "Wait for the") == [whole, "Then it is ready."]
+        assert cited("Release it.") == ["2. Release it."]
+        assert cited("1. Hold the button.", "Count to ten.") == ["1. Hold the button.", "Count to ten."]
+        many = "\n".join(f"- The town of N{n} is old." for n in range(40))
+        assert len(cited("The town of N3 is old.", "The town of N7 is old.", text=many)) == 2
+
+    def test_items_are_set_apart(self) -> None:
+        assert gap("1. Hold the button.", "Count to ten.") == gap("Hold.", "- Release it.") == "\n"
+        assert gap("Hold the button.", "Release it.") == " "
+
+    def test_a_list_under_the_next_heading_is_not_meant(self) -> None:
+        told, names = "Cite the founder by name.", "- Ada Marl\n- Silas Kell"
+        for heading in ("Thanks", "Thanks (all)"):
+            assert quoted("How do I cite the founder?", f"Citing\n\n{told}\n\n{heading}\n\n{names}") == [told]
+        assert quoted("How do I cite the founder?", f"Citing\n\n{told}\n\n{names}") == [told, names]
+
+    @pytest.mark.parametrize("heading", ["Citing (software)", "Citing [software]", "Citing “software”"])
+    def test_a_heading_may_end_in_brackets_or_quotes(self, heading: str) -> None:
+        text = f"{heading}\n\nSoftware is named with its version."
+        assert quoted("Citing software?", text) == ["Software is named with its version."]
+
+    def test_nothing_is_quoted_of_headings_and_names_alone(self) -> None:
+        names = "Citing Clocks\n\nAda Marl\n\nSilas Kell\n"
+        assert answered("How do I cite clocks?", names, reader=Finds((0.9, ("Citing Clocks",)))) == Composed(())
+        assert [one.text for one in answered("Cite?", names, reader=Finds((0.9, ("Clocks",)))).sentences] == [
+            "Citing Clocks"
+        ]
+
+    MARKDOWN = "| Model | Price |\n|---|---|\n| Basic | 20 EUR |\n| Pro | 40 EUR |\n\nAll have a lid."
+
+    @pytest.mark.parametrize("text", [MARKDOWN, MARKDOWN.replace(" | ", "|"), MARKDOWN.replace("---|", " :-- |")])
+    def test_a_table_may_be_written_in_markdown(self, text: str) -> None:
+        lines = text.splitlines()
+        assert quoted("What is the price of the Pro model?", text) == [lines[0], lines[3]]
+
     def test_an_item_that_is_asked_for_is_quoted_alone(self) -> None:
         assert quoted("What must a maker mend?", RULES) == ["2. That every maker mend his clocks."]
 
@@ -383,6 +460,12 @@ class TestSeveralParts:
         composed = answered("Who was the first head of the guild, and when did he serve?", *texts, reader=ByOffice())
         assert [one.text for one in composed.sentences] == [texts[0]]
         assert [one.part for one in composed.missing] == absent
+
+    def test_what_the_first_part_does_not_name_is_not_guessed(self) -> None:
+        reader = WordReader()
+        question = "Does it run at Tollen, and how do I start it?"
+        compose(Brief(question, (Offered("S1", "b", "It does run at Tollen. To start it, pull."),)), reader, split)
+        assert reader.questions[:2] == ["Does it run at Tollen", "how do I start it?"]
 
     def test_it_is_no_person_and_he_is_no_thing(self) -> None:
         reader = WordReader()
@@ -474,6 +557,19 @@ class TestThemesAndSelections:
             ("What is the main theme of Chapter 3?", True),
             ("Summarize the second chapter", True),
             ("What is chapter 5 about?", True),
+            ("What happens in chapter 34?", True),
+            ("What's this book about?", True),
+            ("What is the author’s main argument?", True),
+            ("Give me a short overview of the second part of this book.", True),
+            ("What is this chapter about?", True),
+            ("What is the key point of winding?", False),
+            ("Give me an overview of tower clocks.", False),
+            ("What are pallets about?", False),
+            ("What is the quarrel between Kell and the Guild about?", False),
+            ("What is the first part of Kell's letter about?", False),
+            ("What happened in 1744?", False),
+            ("What happens at the end of the book?", False),
+            ("Summarise chapter 2 and chapter 3.", False),
             ("Who stole the watch?", False),
             ("What point did he make at the trial?", False),
         ],
@@ -495,6 +591,8 @@ class TestThemesAndSelections:
             ("What does the book mean by 'the drop'?", "drop"),
             ("Explain what a timewarden was.", "timewarden"),
             ("Define maintaining power", "maintaining power"),
+            ("What's a foliot?", "foliot"),
+            ("What does GHQ stand for?", "GHQ"),
             ("Who was Kell?", None),
             ("What did Innick ask for an eight-day clock showing the moon?", None),
         ],

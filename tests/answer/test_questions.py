@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.questions import asked_count, asks_about_book, queries
+from chapterverse.answer.questions import (
+    asked_count,
+    asks_about_book,
+    asks_for_list,
+    content,
+    names_nothing,
+    queries,
+    theme_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +31,8 @@ from chapterverse.answer.questions import asked_count, asks_about_book, queries
         ("How are tickets sold, and when must they be shown?", "when must tickets sold be shown?"),
         ("When was the reader published, and how is that installed?", "how is that installed (the reader)?"),
         ("Who cast the bell, and who paid the mason?", "who paid the mason?"),
+        ("Does it run in the harbour, and how do I start it?", "how do I start it?"),
+        ("Why did he leave the house, and where is his brother?", "where is his brother?"),
     ],
 )
 def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: str) -> None:
@@ -31,7 +41,12 @@ def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: st
 
 @pytest.mark.parametrize(
     "question",
-    ["Which metals, and in what proportions?", "Who dug the canal?", "What did she and the master of the guild build?"],
+    [
+        "Which metals, and in what proportions?",
+        "Who dug the canal?",
+        "What did she and the master of the guild build?",
+        "Which ledger shows what changed and who changed it?",
+    ],
 )
 def test_what_does_not_stand_alone_is_not_cut(question: str) -> None:
     assert queries(question) == [question]
@@ -64,7 +79,71 @@ def test_questions_about_the_book_itself_are_told_from_others(question: str, yes
         ("What are the principles?", 0),
         ("Who were the four?", 0),
         ("When did the two towers fall?", 0),
+        ("What are Kell's four rules?", 4),
+        ("What were the founders' two mistakes?", 2),
+        ("What are its 3 goals?", 3),
+        ("List the 10 articles of the charter.", 10),
+        ("What are the 12 months?", 0),
     ],
 )
 def test_how_many_are_asked_for(question: str, count: int) -> None:
     assert asked_count(question)[0] == count
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How to wind the clock?",
+        "How can I wind the clock?",
+        "How could one stop it?",
+        "How is the clock reset?",
+        "How are the weights lifted?",
+        "Which metals does the founder use?",
+        "What old tools do they keep?",
+        "Which tower clocks are there?",
+        "What kinds of rope are used?",
+        "Give me all the rules.",
+        "Could you list the masters?",
+        "What are Kell's rules?",
+        "What were its causes?",
+    ],
+)
+def test_questions_for_several_things(question: str) -> None:
+    assert asks_for_list(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are foliots?",
+        "How is he?",
+        "How is the clock in the tower?",
+        "What business does Kell do?",
+        "What must cavers do?",
+        "What share of eggs do thieves take?",
+        "Which wheels can't be mended?",
+        "Who keeps the list of masters?",
+    ],
+)
+def test_questions_for_one_thing(question: str) -> None:
+    assert not asks_for_list(question)
+
+
+def test_a_shortened_verb_is_no_word_of_its_own() -> None:
+    assert content("What's a DOI?") == content("What is a DOI?")
+    assert names_nothing("What's that?")
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "asked"),
+    [
+        ("Emma", "What is Emma about?", "What is the book about?"),
+        ("Pride and Prejudice, by Jane Austen", "What is “Pride and Prejudice” about?", "What is the book about?"),
+        ("turing-way", "Give me an overview of The Turing Way.", "Give me an overview of the book ."),
+        ("Emma", "What is Emma's plan about?", None),
+        ("Emma", "Who is Emma?", None),
+        ("Looms", "What is a loom about?", None),
+    ],
+)
+def test_a_title_stands_for_the_book(title: str, question: str, asked: str | None) -> None:
+    assert theme_of(title, question) == asked

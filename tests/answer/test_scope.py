@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, named_scope, number_of, parse_scope, resolve_scope
+from chapterverse.answer.scope import (
+    FULL_BOOK,
+    QueryScope,
+    may_be_elsewhere,
+    named_scope,
+    number_of,
+    parse_scope,
+    resolve_scope,
+    without_scope,
+)
 from chapterverse.errors import InvalidQueryError
 from chapterverse.types import Filter
 
@@ -38,11 +47,42 @@ BOOK = [
         ("Which chapter tells of bells?", "full-book", None),
         ("Is this page torn?", "full-book", None),
         ("What part did Kell play?", "full-book", None),
+        ("What part a mentor plays is told where?", "full-book", None),
+        ("What is in Part A?", "section-specific", "part A"),
+        ("What does appendix b list?", "section-specific", "appendix b"),
+        ("What does chapter v tell?", "section-specific", "chapter v"),
+        ("In the part a mentor plays in chapter 3, who speaks?", "section-specific", "chapter 3"),
+        ("Compare chapter 2 with chapter 3.", "full-book", None),
+        ("What do chapter 2 and 3 share?", "full-book", None),
+        ("Is the second chapter longer than the third chapter?", "full-book", None),
+        ("Does chapter 2 say what chapter 2 promised?", "section-specific", "chapter 2"),
+        ("What stands on page 45 of chapter 3?", "page-specific", "45"),
     ],
 )
 def test_what_a_question_names(question: str, kind: str, identifier: str | None) -> None:
     scope = parse_scope(question)
     assert (scope.type, scope.identifier) == (kind, identifier)
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("What does section 309 of the Act require?", True),
+        ("What is the first part of the letter?", True),
+        ("What is in appendix B?", True),
+        ("What is on slide 7?", True),
+        ("What is in chapter 3?", False),
+        ("What is on page 3?", False),
+        ("What is it?", False),
+    ],
+)
+def test_what_may_be_of_something_else(question: str, yes: bool) -> None:
+    assert may_be_elsewhere(parse_scope(question)) is yes
+
+
+def test_a_question_without_its_scope() -> None:
+    assert without_scope("What happens in chapter 3?").split() == ["What", "happens", "in", "?"]
+    assert without_scope("Compare chapter 2 with chapter 3.") == "Compare chapter 2 with chapter 3."
 
 
 def test_a_scope_by_its_name() -> None:

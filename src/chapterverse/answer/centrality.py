@@ -20,6 +20,9 @@ _SUMS_UP = re.compile(
     r"|the whole (?:art|craft|point)|this (?:chapter|book|section|part) (?:is|has|shows|argues))\b",
     re.IGNORECASE,
 )
+_ABBREVIATION = re.compile(r"([A-Z][A-Z0-9]+)s?")
+_WORDS_A_LETTER = 2
+"""How many words each letter of an abbreviation may stand for at the most, on average."""
 _CUE = 0.5
 _TOO_LIKE = 0.7
 """Sentences with more in common than this say the same thing."""
@@ -32,6 +35,24 @@ def defines(sentence: str, subject: str | None) -> bool:
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
     words = r"\s+".join(re.escape(word) for word in subject.split())
     return re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE) is not None
+
+
+def spells_out(sentence: str, subject: str | None) -> bool:
+    """Whether a sentence has the words that an abbreviation stands for: `long-term goals (LTG)`, `LTG (…)`."""
+    short = _ABBREVIATION.fullmatch(subject or "")
+    if short is None:
+        return False
+    letters = short[1]
+    before = [sentence[: one.start()] for one in re.finditer(rf"\({letters}s?\)", sentence)]
+    meant = [text.replace(")", "(").rpartition("(")[2].split()[-_WORDS_A_LETTER * len(letters) :] for text in before]
+    meant += [one[1].split() for one in re.finditer(rf"\b{letters}s?\s+\(([^()]+)\)", sentence)]
+    return any(_has_initials(words[n:], letters) for words in meant for n in range(len(words) - 1))
+
+
+def _has_initials(words: Sequence[str], letters: str) -> bool:
+    """Whether words have these letters in their order, the first at the very beginning."""
+    said = iter("".join(words).upper())
+    return words[0][0].upper() == letters[0] and all(letter in said for letter in letters)
 
 
 def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> list[int]:

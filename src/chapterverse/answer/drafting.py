@@ -30,7 +30,6 @@ from chapterverse.answer.questions import (
     points_at_text,
     queries,
 )
-from chapterverse.answer.wording import PRONOUNS
 from chapterverse.protocols import Reader
 from chapterverse.types import AnswerSpan, DraftSentence, Reading
 
@@ -46,6 +45,9 @@ _LOOK_BACK = 4
 
 _COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
 """What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
+
+_MOST_ITEMS = 12
+"""How long a list may be that is quoted though it was not asked for."""
 
 _LIST_AHEAD = 2
 """How many sentences after the answer may lead into the list that was asked for."""
@@ -123,7 +125,19 @@ class _Composer:
             if composed.sentences:
                 return composed
         pick = self._pick(self._question, self._threshold)
-        return self._written((*pick.quotes, *pick.beside))
+        return self._written(self._in_order(pick))
+
+    def _in_order(self, pick: _Pick) -> list[_Quote]:
+        """The answer first, but for what stands right before it; then the others, in the book's order."""
+        quotes, others = list(pick.quotes), list[_Quote]()
+        for quote in sorted(pick.beside, reverse=True):
+            (quotes if self._adjoin(quote, quotes[0]) else others).insert(0, quote)
+        return [*quotes, *others]
+
+    def _adjoin(self, one: _Quote, other: _Quote) -> bool:
+        """Whether nothing stands between one and another that follows it."""
+        between = _Quote(one.sheet, one.end, other.start)
+        return one.sheet == other.sheet and one.end <= other.start and not self._text(between).strip()
 
     def _part_by_part(self, asked: Sequence[Part]) -> Composed:
         quotes: list[_Quote] = []
@@ -131,7 +145,7 @@ class _Composer:
         person = thing = ""  # what "she" and "it" of a later part stand for
         for part, searched in zip(asked, queries(self._question), strict=True):
             subject = person if part.means_person and person else thing or person
-            query = part.about(subject) if part.leans and subject else part.asked
+            query = part.about(subject) if searched != part.asked and subject else part.asked
             pick = self._pick(query, _PRESENT)
             if not pick.quotes and searched != query:
                 pick = self._within(self._pick(searched, _PRESENT), quotes)
@@ -168,8 +182,21 @@ class _Composer:
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
         most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
         beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
-        pick = _Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside))
+        pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _with_whole_lists(self, pick: _Pick) -> _Pick:
+        """A pick with all of each list of which it has several items: they would look like all of it."""
+        n = pick.quotes[-1].sheet
+        for one in self._sheets[n].lists:
+            whole = _Quote(n, one.start, one.end)
+            picked = [quote for quote in (*pick.quotes, *pick.beside) if _overlap(quote, whole)]
+            touched = sum(any(_overlap(quote, _Quote(n, *item)) for quote in picked) for item in one.items)
+            if touched > 1 and len(one.items) <= _MOST_ITEMS:
+                quotes = dict.fromkeys(whole if quote in picked else quote for quote in pick.quotes)
+                beside = dict.fromkeys(whole if quote in picked else quote for quote in pick.beside)
+                pick = _Pick(tuple(quotes), pick.span, tuple(quote for quote in beside if quote not in quotes))
+        return pick
 
     def _complete(self, pick: _Pick, count: int, counted: frozenset[str]) -> _Pick:
         """A pick that lists as many things as were asked for, if need be with its neighbours that speak of them too.
@@ -209,6 +236,8 @@ class _Composer:
         """
         wanted = _names(query)
         for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
+            if sheet.is_bare:
+                continue
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
             # What the reader has found in headings is not left for sentences that are less likely than these.
             left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
@@ -277,12 +306,11 @@ class _Composer:
         """The sentence before that names what the answer leaves unnamed, where the question names it too."""
         said = sheet.text[slice(*sheet.range(first, last))]
         wanted = _names(query) - _folded(said)
-        opens = sheet.opening(first)
         earlier = range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
         for n in earlier:
             if wanted & _folded(sheet.sentence(n)):
                 return n
-        if opens in PRONOUNS and first > 0:
+        if sheet.leans(first):
             asked = content(query)
             return next((n for n in earlier if asked & content(sheet.sentence(n))), None)
         return None
@@ -310,8 +338,8 @@ class _Composer:
         quoted = [i for i, one in enumerate(own) if any(_overlap(one, quote) for quote in quotes)]
         chosen: list[int] = []
         for i in (i for one in reading.cited for i in sheet.within(one.start, one.end)):
-            leans = sheet.opening(i) in PRONOUNS and i - 1 not in (*quoted[-1:], *chosen)
-            if leans and (i == 0 or sheet.opening(i - 1) in PRONOUNS):
+            leans = sheet.leans(i) and i - 1 not in (*quoted[-1:], *chosen)
+            if leans and (i == 0 or sheet.leans(i - 1)):
                 continue
             new = [i - 1, i] if leans else [i]
             barred = any(k in quoted or k in chosen or sheet.table_at(own[k].start) or sheet.leads(k) for k in new)
@@ -323,11 +351,12 @@ class _Composer:
         """The sentence that says what something is: this subject, or (None, without an order) the first of all."""
         if subject is None and order is not None:
             return ()
-        for n in order if order is not None else range(len(self._sheets)):
-            sheet = self._sheets[n]
-            for start, end in sheet.sentences:
-                if centrality.defines(sheet.text[start:end], subject):
-                    return (_Quote(n, start, end),)
+        sheets = order if order is not None else range(len(self._sheets))
+        places = [_Quote(n, *sentence) for n in dict.fromkeys(sheets) for sentence in self._sheets[n].sentences]
+        for says in (centrality.defines, centrality.spells_out):
+            for place in places:
+                if says(self._text(place), subject):
+                    return (place,)
         return ()
 
     def _central(self, count: int) -> tuple[_Quote, ...]:

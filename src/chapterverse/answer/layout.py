@@ -9,14 +9,25 @@ from functools import cached_property
 from typing import NamedTuple
 
 from chapterverse.answer.questions import content
+from chapterverse.answer.wording import PRONOUNS
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
+_EXISTENTIAL = re.compile(
+    r"\W*(?:there|here)(?:['’]s|\s+(?:is|are|was|were|be|been|seem(?:s|ed)?|ha[sd]|have|comes?|came|exist(?:s|ed)?|stands?"
+    r"|stood|lies?|lay|remain(?:s|ed)?|can|could|may|might|must|shall|should|will|would))\b",
+    re.IGNORECASE,
+)
+"""`There was once a miller`: it stands for nothing, …"""
+_POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(?:it|them|him)\b", re.IGNORECASE)
+"""… but in `There is a heron on each of them` another word does."""
 _CELL = " | "
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
 _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
 
+_STOPS = ".!?:;…"
+_CLOSING = ")]”\"’'"
 _LONGEST_HEADING = 12
 _MOST_LINES = 2
 """How many lines of what is announced belong to the sentence: with more, it would be longer than an answer may be."""
@@ -41,11 +52,14 @@ class Table(NamedTuple):
 
 
 class List(NamedTuple):
-    """A list with the sentence that leads into it; `items` is where the first item begins."""
+    """The items of a list; `start` is where the sentence begins that leads into it, if there is one."""
 
     start: int
-    items: int
-    end: int
+    items: tuple[tuple[int, int], ...]
+
+    @property
+    def end(self) -> int:
+        return self.items[-1][1]
 
 
 def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
@@ -56,6 +70,8 @@ def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
     """
     body: list[tuple[int, int]] = []
     for start, end in sentences:
+        if _is_rule(text[start:end]):
+            continue
         apart = is_item(text[start:end]) or _is_row(_line_at(text, start))
         if body and not apart and _goes_on(text, *body[-1], start, end):
             body[-1] = (body[-1][0], end)
@@ -94,6 +110,11 @@ class Layout:
         """The first word of a sentence, in small letters."""
         return (self.sentence(n).split() or [""])[0].strip("\"'“”‘’,").lower()
 
+    def leans(self, n: int) -> bool:
+        """Whether a sentence opens with "he", "it" or "there", and so speaks of what was named before it."""
+        there_is = _EXISTENTIAL.match(self.sentence(n)) and not _POINTS_BACK.search(self.sentence(n))
+        return self.opening(n) in PRONOUNS and not there_is
+
     def leads(self, n: int) -> bool:
         """Whether a sentence leads into a list, and says nothing without it."""
         return _ends_with_colon(self.sentence(n))
@@ -104,7 +125,7 @@ class Layout:
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether these characters stand in no sentence."""
-        return not any(first < end and last > start for first, last in self.sentences)
+        return self.is_bare or not any(first < end and last > start for first, last in self.sentences)
 
     def range(self, first: int, last: int) -> tuple[int, int]:
         return self.sentences[first][0], self.sentences[last][1]
@@ -121,7 +142,8 @@ class Layout:
 
     @cached_property
     def tables(self) -> list[Table]:
-        return [self._table(rows) for rows in self._runs(_is_row)]
+        runs = [[row for row in run if not _is_rule(self.text[slice(*row)])] for run in self._runs(_is_row)]
+        return [self._table(rows) for rows in runs if rows]
 
     def table_at(self, offset: int) -> Table | None:
         return next((table for table in self.tables if table.start <= offset < table.end), None)
@@ -132,17 +154,28 @@ class Layout:
         return Table(None, tuple(rows)) if cut_off else Table(rows[0], tuple(rows[1:]))
 
     def cells(self, row: tuple[int, int]) -> list[str]:
-        return self.text[slice(*row)].split(_CELL)
+        line = self.text[slice(*row)]
+        return re.split(r"\s*\|\s*", line.strip(" |")) if _is_piped(line) else line.split(_CELL)
 
     def list_from(self, first: int, ahead: int) -> List | None:
-        """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in."""
+        """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in.
+
+        A list under the next heading is not meant.
+        """
         starts = [start for start, _ in self.sentences[first : first + ahead + 1]]
-        for run in self._runs(is_item):
-            found = List(self._lead_in(run[0][0]), run[0][0], run[-1][1])
-            last = found.end if ahead else found.items
-            if len(run) > 1 and any(found.start <= start < last for start in starts):
+        for found in self.lists:
+            last = found.end if ahead else found.items[0][0]
+            if any(found.start <= start < last for start in starts) and not self._headed(starts[0], found.start):
                 return found
         return None
+
+    @cached_property
+    def lists(self) -> list[List]:
+        return [List(self._lead_in(run[0][0]), tuple(run)) for run in self._runs(is_item) if len(run) > 1]
+
+    def _headed(self, start: int, end: int) -> bool:
+        """Whether a heading stands between these characters."""
+        return any(start <= line[0] < end and self.is_heading(*line) for line in self._lines)
 
     @cached_property
     def prose(self) -> list[int]:
@@ -150,8 +183,16 @@ class Layout:
         return [
             n
             for n in range(len(self.sentences))
-            if _CELL not in self.sentence(n) and len(content(self.sentence(n))) >= _SHORTEST_PROSE
+            if not _is_row(self.sentence(n)) and len(content(self.sentence(n))) >= _SHORTEST_PROSE
         ]
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether there are only headings and names: not a row, an item, a stop or a line that says something."""
+        return not any(
+            _is_row(line) or is_item(line) or line.rstrip(_CLOSING)[-1:] in _STOPS or n in self.prose
+            for n, line in enumerate(map(self.sentence, range(len(self.sentences))))
+        )
 
     def _lead_in(self, items: int) -> int:
         before = [(start, end) for start, end in self.sentences if end <= items]
@@ -184,8 +225,9 @@ def listed(text: str) -> int:
 
 
 def gap(before: str, after: str) -> str:
-    """What stands between two sentences of an answer: rows and lists are set apart."""
-    return "\n" if "\n" in before + after or _is_row(before) or _is_row(after) else " "
+    """What stands between two sentences of an answer: rows, lists and their items are set apart."""
+    apart = "\n" in before + after or any(_is_row(one) or is_item(one) for one in (before, after))
+    return "\n" if apart else " "
 
 
 def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
@@ -218,7 +260,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     alone = text[:start].rstrip(" ")[-1:] in ("", "\n") and text[end:].lstrip(" ").startswith("\n")
     return (
         alone
-        and line[-1].isalnum()
+        and line.rstrip(_CLOSING)[-1:].isalnum()
         and len(line.split()) <= _LONGEST_HEADING
         and not _is_row(line)
         and not is_item(line)
@@ -226,7 +268,17 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return _CELL in line
+    return _CELL in line or _is_piped(line) or _is_rule(line)
+
+
+def _is_piped(line: str) -> bool:
+    """Whether a line is a row as Markdown has them: `| Pro | 40 |`."""
+    return len(line) > 1 and line.startswith("|") and line.rstrip().endswith("|")
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line stands between the head and the rows of a table in Markdown: `|---|---|`."""
+    return "|" in line and "--" in line and not line.strip(" |:-")
 
 
 def is_item(line: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from chapterverse.answer.facts import names
+from chapterverse.answer.scope import without_scope
 from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
@@ -14,13 +15,20 @@ _BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
 _JOINT = re.compile(rf"(?:\s*[,;]\s*|\s+)and\s+(?={_BEFORE}{_ASKING}\b)|(?<=\?)\s+(?=\S)", re.IGNORECASE)
 _SERIAL = re.compile(rf"\s*[,;]\s*(?:and\s+)?(?={_BEFORE}{_ASKING}\b)", re.IGNORECASE)
 """`Who was A, when did B, and where is C?`"""
+_EMBEDDED = re.compile(
+    r"\w\s+(?!(?:me|us|know|say)\b)\w+\s+(?:who|what)\s+\w+(?:\s+(?:it|them|him|her))?$", re.IGNORECASE
+)
+"""`Which command shows what changed` …: what follows is asked of the command too."""
 _OPENS = re.compile(rf"{_BEFORE}({_ASKING})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_SHORTENED = re.compile(r"['’]s$")
+"""`what's`, `it's`; and `book's`."""
 
 _THEME = re.compile(
     r"\b(?:main|central|overall|key|general|principal|underlying)\s+"
     r"(?:themes?|ideas?|points?|messages?|lessons?|arguments?|topics?|subjects?|claims?)\b"
-    r"|\b(?:themes?|gist|summary|overview)\s+of\b|\bsummari[sz]e\b|\bwhat\s+(?:is|are)\b.{1,80}\babout\s*\??$",
+    r"|\b(?:themes?|gist|summary|overview)\s+of\b|\bsummari[sz]e\b|\bwhat\s+happen(?:s|ed)\s+(?:in|on)\b"
+    r"|\bwhat(?:['’]s|\s+(?:is|are|was|were|does|do))\b.{1,80}\babout\s*\??$",
     re.IGNORECASE,
 )
 _DEICTIC = frozenset(
@@ -31,8 +39,9 @@ _DEICTIC = frozenset(
     """.split()
 )
 _DEFINITION = re.compile(
-    r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what\s+(?:is|are|was|were|does|did|do)\s+(?:people\s+mean\s+by\s+"
-    r"|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)(?:\s+(?:mean|means|is|are|was|were))?\s*[?.!]*$",
+    r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what(?:['’]s|\s+(?:is|are|was|were|does|did|do))\s+"
+    r"(?:people\s+mean\s+by\s+|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)"
+    r"(?:\s+(?:mean|means|is|are|was|were|stands?\s+for))?\s*[?.!]*$",
     re.IGNORECASE,
 )
 _THE_BOOK = re.compile(
@@ -40,27 +49,51 @@ _THE_BOOK = re.compile(
     r"|\bthis\s+(?:document|text|work|report|paper|guide|handbook|manual|story|play|volume)\b",
     re.IGNORECASE,
 )
-_OF_THE_BOOK = frozenset(
+_THEME_WORDS = _DEICTIC | frozenset(
+    """
+    overall general principal underlying themes ideas points messages message lessons lesson arguments argument topics
+    topic subjects subject claims claim overview happens happened talk give show write provide short brief briefly quick
+    chapter page slide article essay
+    """.split()
+)
+_BOOK = frozenset(
     """
     book novel ebook e-book document text work report paper guide handbook manual story play volume author authors
-    writer title titled name named called wrote write writes written published publish publisher publication edition
-    year date end ends ending happen happens begin begins beginning
+    writer
+    """.split()
+)
+_OF_THE_BOOK = _BOOK | frozenset(
+    """
+    title titled name named called wrote write writes written published publish publisher publication edition year date
+    end ends ending happen happens begin begins beginning
     """.split()
 )
 """What can be asked of a book as a book; what its pages tell has other words."""
 _QUOTES = " '\"‘’“”"
+_BY_LINE = re.compile(r"\s*[:;,(]|\s+by\s|\s+[–—-]\s")
+"""Where a title ends and its subtitle or its author begins."""
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+_OWN = r"(?:the|its|their|his|her|our|your|my|(?:[\w.-]+\s+){0,3}?[\w.-]+(?:['’]s|s['’]))(?=\s)"
+"""`the`, `its` or `EPA's`"""
+_NO_ADJECTIVE = rf"(?:of|{'|'.join(sorted(AUXILIARIES))})"
 _LIST = re.compile(
-    r"^(?:please\s+)?(?:list|name|enumerate)\b|\b(?:(?:what|which)\s+(?:are|were)\s+the|steps|both"
-    r"|(?:which|what)\s+(?:two|three|four|five|six|seven)|how\s+(?:do|does|should)\s+(?:i|you|we|they|one))\b",
+    r"^(?:please\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:list|name|enumerate)\b"
+    rf"|\b(?:what|which)\s+(?:are|were)\s+{_OWN}|\b(?:steps|both)\b|\b(?:give|tell|show)\s+(?:me|us)\s+all\b"
+    r"|\b(?:what|which)\s+(?:two|three|four|five|six|seven|(?:\w+\s+)?(?:kinds|types|sorts))\b"
+    rf"|\b(?:what|which)\s+(?:(?!{_NO_ADJECTIVE}\b)[\w-]+\s+){{0,2}}?\w+(?<![isu])s\s+(?:do|does|can|are\s+there)\b(?!['’])"
+    r"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b",
     re.IGNORECASE,
 )
+_HOW_DONE = re.compile(r"\bhow\s+(?:is|are)\s.*?(?:re)?(\w+)\W*$", re.IGNORECASE)
+"""`How is the device reset?`"""
 _NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
-_COUNT = re.compile(rf"\b(?:the|which|what)\s+({'|'.join(_NUMBERS)})\s+(.+)", re.IGNORECASE)
+_NUMBERS |= {str(n): n for n in _NUMBERS.values()}
+_COUNT = re.compile(rf"\b(?:{_OWN}|which|what)\s+({'|'.join(_NUMBERS)})\s+(.+)", re.IGNORECASE)
 _STANDS_FOR = PRONOUNS | {"one", "ones", "those"}
 _POINTING = _STANDS_FOR - {"here", "there", "one", "ones"}
 _PERSONAL = frozenset("he him his she her hers".split())
 _STANDS = re.compile(r"\b(?:(he|him|she|it|they|them)|(his|her|its|their))\b(?!['’])", re.IGNORECASE)
+_SAME = {"him": "he", "his": "he", "her": "she", "its": "it", "them": "they", "their": "they"}
 _ARTICLES = frozenset("the a an".split())
 _DOES = frozenset("did does do".split())
 _PARTICLES = frozenset("down away back apart together".split())
@@ -83,6 +116,15 @@ class Part:
     def leans(self) -> bool:
         """Whether it speaks of something that an earlier part names."""
         return any(word.lower() in _STANDS_FOR for word in _WORD.findall(self.asked))
+
+    def leans_on(self, first: Part) -> bool:
+        """Whether it speaks of something that the first part names, and not of what that too calls "it"."""
+        return self.leans and not self._pronouns & first._pronouns
+
+    @property
+    def _pronouns(self) -> frozenset[str]:
+        """What it calls "it", "they", "he" or "she"."""
+        return frozenset(_SAME.get(word, word) for word in (m[0].lower() for m in _STANDS.finditer(self.asked)))
 
     @property
     def means_person(self) -> bool:
@@ -125,15 +167,18 @@ class Part:
 
 def content(text: str) -> frozenset[str]:
     """The stems of the words that say what a text is about."""
-    return frozenset(stem(word) for word in (w.lower() for w in _WORD.findall(text)) if word not in FUNCTION_WORDS)
+    words = (word.lower() for word in _WORD.findall(text))
+    return frozenset(stem(word) for word in words if _SHORTENED.sub("", word) not in FUNCTION_WORDS)
 
 
 def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
+    question = question.strip()
     joint = _SERIAL if len(_SERIAL.findall(question)) > 1 and re.search(r"[,;]\s*and\s", question) else _JOINT
-    pieces = [piece.strip() for piece in joint.split(question.strip())]
-    if len(pieces) < 2 or not all(map(_stands_alone, pieces, range(len(pieces)))):
-        return [Part(question.strip(), question.strip())]
+    pieces = [piece.strip() for piece in joint.split(question)]
+    whole = all(map(_stands_alone, pieces, range(len(pieces)))) and not any(map(_EMBEDDED.search, pieces[:-1]))
+    if len(pieces) < 2 or not whole:
+        return [Part(question, question)]
     found: list[Part] = []
     for piece in pieces:
         found.append(Part(piece, _completed(piece, found[-1].asked if found else "")))
@@ -149,7 +194,7 @@ def _stands_alone(piece: str, number: int) -> bool:
 def queries(question: str) -> list[str]:
     """What to search for: each part of the question, with what the first is about where it leans on that."""
     first, *others = parts(question)
-    return [first.asked, *(part.about(_meant(part, first)) if part.leans else part.asked for part in others)]
+    return [first.asked, *(part.about(_meant(part, first)) if part.leans_on(first) else part.asked for part in others)]
 
 
 def _meant(part: Part, first: Part) -> str:
@@ -196,19 +241,35 @@ def _completed(piece: str, before: str) -> str:
 
 
 def asks_for_theme(question: str) -> bool:
+    """Whether a question asks what the book or its scope is about, and not what one thing in it is about."""
+    return speaks_of_theme(question) and _only(without_scope(question), _THEME_WORDS | _BOOK)
+
+
+def speaks_of_theme(question: str) -> bool:
+    """Whether a question is put as one for a theme is, be it that of one thing only."""
     return _THEME.search(question) is not None
+
+
+def theme_of(title: str, question: str) -> str | None:
+    """A question for the theme of the book with this title, put so that it names "the book"; else None."""
+    name = _BY_LINE.split(title.strip(), maxsplit=1)[0].strip()
+    if not re.search(r"\w\w", name):
+        return None
+    words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name)))
+    asked = re.sub(
+        rf"(?:\bthe\s+)?[{_QUOTES}_*]*\b{words}\b[{_QUOTES}_*]*", " the book ", question, flags=re.IGNORECASE
+    )
+    return " ".join(asked.split()) if asked != question and asks_for_theme(asked) else None
 
 
 def points_at_text(question: str) -> bool:
     """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
-    words = [word.lower() for word in _WORD.findall(question)]
-    return all(word in _DEICTIC or word in FUNCTION_WORDS for word in words)
+    return _only(question, _DEICTIC)
 
 
 def asks_about_book(question: str) -> bool:
     """Whether a question speaks of nothing but the book itself: `Who wrote this book?`"""
-    words = [word.lower() for word in _WORD.findall(question)]
-    return _THE_BOOK.search(question) is not None and all(w in _OF_THE_BOOK or w in FUNCTION_WORDS for w in words)
+    return _THE_BOOK.search(question) is not None and _only(question, _OF_THE_BOOK)
 
 
 def names_nothing(question: str) -> bool:
@@ -217,8 +278,16 @@ def names_nothing(question: str) -> bool:
     return bool(words & _POINTING) and points_at_text(question) and not asks_for_theme(question)
 
 
+def _only(question: str, words: frozenset[str]) -> bool:
+    """Whether a question has no words but these, and such as say nothing by themselves."""
+    said = (_SHORTENED.sub("", word.lower()) for word in _WORD.findall(question))
+    return all(word in words or word in FUNCTION_WORDS for word in said)
+
+
 def asks_for_list(question: str) -> bool:
-    return _LIST.search(question) is not None
+    """Whether an answer may have several members, or steps."""
+    done = _HOW_DONE.search(question)
+    return _LIST.search(question) is not None or (done is not None and _may_be_verb(done[1].lower()))
 
 
 def asked_count(question: str) -> tuple[int, frozenset[str]]:

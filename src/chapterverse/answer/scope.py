@@ -36,6 +36,10 @@ _NTH = re.compile(
     rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>chapter|part|section|slide)\b", re.IGNORECASE
 )
 _LEADING = re.compile(rf"(?P<kind>[a-z]+\.?\s+)?(?P<number>{_NUMBER})(?![\w-])", re.IGNORECASE)
+_MORE = re.compile(r"\s*(?:and|or|&)\s*[0-9]")
+"""`chapter 2 and 3`"""
+_WITHIN = re.compile(r"\s*,\s*|\s+(?:of|in|on)\s+", re.IGNORECASE)
+"""`page 45 of chapter 3`"""
 _KINDS = {"ch.": "chapter", "p.": "page", "pages": "page", "pp.": "page"}
 
 
@@ -58,13 +62,53 @@ FULL_BOOK = QueryScope()
 
 
 def parse_scope(question: str) -> QueryScope:
-    """The scope that a question names: "…in Chapter 3", "on page 45", "slide 7"; the whole book if it names none."""
-    named = _NAMED.search(question) or _NTH.search(question)
-    if named is None:
-        return FULL_BOOK
+    """The scope that a question names: "…in Chapter 3", "on page 45", "slide 7"; the whole book if it names none.
+
+    Also if it names several: `Compare chapter 2 with chapter 3` cannot be answered from one of them.
+    """
+    named = _named(question)
+    return FULL_BOOK if named is None else _scope(named)
+
+
+def without_scope(question: str) -> str:
+    """A question without the words that name its scope."""
+    named = _named(question)
+    return question if named is None else f"{question[: named.start()]} {question[named.end() :]}"
+
+
+def may_be_elsewhere(scope: QueryScope) -> bool:
+    """Whether a question may name a scope of something else than the book: a section of a law, a part of a letter."""
+    return scope.type == "section-specific" and not (scope.identifier or "").startswith("chapter ")
+
+
+def _named(question: str) -> re.Match[str] | None:
+    """Where a question names its scope, if it names one."""
+    found = [match for match in _NAMED.finditer(question) if _is_number(match)] or [*_NTH.finditer(question)]
+    several = len({_scope(match).identifier for match in found}) > 1 and not _nested(question, found)
+    return None if not found or several or _MORE.match(question, found[0].end()) else found[0]
+
+
+def _nested(question: str, found: Sequence[re.Match[str]]) -> bool:
+    """Whether there are two names, and one is of a place within the other."""
+    first, second, *more = found
+    between = question[first.end() : second.start()]
+    return not more and _kind(first) != _kind(second) and _WITHIN.fullmatch(between) is not None
+
+
+def _is_number(named: re.Match[str]) -> bool:
+    """Whether a scope's number is one, or a letter that stands for one; it does not in `the part a mentor plays`."""
+    number, kind = named["number"], _kind(named)
+    as_roman = number in "ivx" and kind in ("chapter", "page")
+    return len(number) > 1 or not number.islower() or kind == "appendix" or as_roman
+
+
+def _kind(named: re.Match[str]) -> str:
     kind = named["kind"].strip().lower()
-    kind = _KINDS.get(kind, kind)
-    number = named["number"]
+    return _KINDS.get(kind, kind)
+
+
+def _scope(named: re.Match[str]) -> QueryScope:
+    kind, number = _kind(named), named["number"]
     if number.lower() in _ORDINALS:
         number = str(_ORDINALS.index(number.lower()))
     last = named.groupdict().get("last")

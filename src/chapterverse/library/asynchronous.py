@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from chapterverse.answer.pipeline import Mind, Watch, ask
+from chapterverse.answer.questions import asks_for_theme, speaks_of_theme, theme_of
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, parse_scope, resolve_scope
+from chapterverse.answer.scope import FULL_BOOK, QueryScope, may_be_elsewhere, parse_scope, resolve_scope
 from chapterverse.answer.unmet import EMPTY_SCOPE, unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
@@ -134,9 +135,10 @@ class AsyncLibrary(Indexes):
     ) -> Answer:
         """Answer a question from an index, or from a selection alone; what neither says is refused.
 
-        Without a `scope`, the question's own words may name one ("… in Chapter 3"). `validation` says when an answer
-        counts as present; without it, the index's calibration does, or the reader's own. `watch` is told which stage
-        begins, and each sentence as soon as it has passed the gate.
+        Without a `scope`, the question's own words may name one ("… in Chapter 3"); a "section 309" that the book does
+        not have is taken for one of something else. `validation` says when an answer counts as present; without it, the
+        index's calibration does, or the reader's own. `watch` is told which stage begins, and each sentence as soon as
+        it has passed the gate.
         """
         question = check_question(question)
         if selection is not None:
@@ -146,12 +148,15 @@ class AsyncLibrary(Indexes):
         mind = await self._mind(generation, validation, record.calibration)
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
-            scope = scope or parse_scope(question)
+            asked, where = await self._by_title(reader, question, where)
+            given, scope = scope is not None, scope or parse_scope(asked)
+            if not (given or asks_for_theme(asked)) and await self._is_elsewhere(reader, scope):
+                scope = FULL_BOOK
             within = await self._within(reader, where, scope)
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
-            context = context_of(question, history)
+            context = context_of(asked, history)
             book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
-            answer = self._heard(await ask(question, mind, book, watch=watch))
+            answer = self._heard(replace(await ask(asked, mind, book, watch=watch), question=question))
             if answer.reason == "no_matches" and (unmet := await unmet_condition(reader, where, scope)):
                 answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
@@ -230,6 +235,22 @@ class AsyncLibrary(Indexes):
         readings = await asyncio.to_thread(self.reader.read, question, passages)
         return [reading.answerable for reading in readings]
 
+    async def _by_title(self, reader: IndexReader, question: str, where: Filter | None) -> tuple[str, Filter | None]:
+        """A question for the theme of a book that it names by its title, as one of "the book", and where that is."""
+        if not speaks_of_theme(question):
+            return question, where
+        for source in await reader.sources():
+            if asked := theme_of(source.title, question):
+                return asked, _both(Filter(file_ids=(source.file_id,)), where)
+        return theme_of(reader.record.name, question) or question, where
+
+    async def _is_elsewhere(self, reader: IndexReader, scope: QueryScope) -> bool:
+        """Whether a question names a place that is not in this book, and need not be."""
+        if not may_be_elsewhere(scope):
+            return False
+        within = await self._within(reader, None, scope)
+        return within is not None and not await reader.count(within)
+
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         check_text(scope=scope.identifier, **(asdict(where) if where else {}))
         if scope.type == "full-book":
@@ -239,7 +260,7 @@ class AsyncLibrary(Indexes):
 
 
 def _both(scope: Filter | None, where: Filter | None) -> Filter | None:
-    """What lies in the scope and passes the filter; a scope only ever names chapters, sections, pages or slides."""
+    """What lies in the scope and passes the filter; a scope names a file, chapters, sections, pages or slides only."""
     if scope is None or where is None:
         return scope or where
     given = {key: value for key, value in asdict(where).items() if value is not None}
