@@ -7,6 +7,7 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
+from chapterverse.library.asking import standing_for_all
 from chapterverse.settings import Settings
-from chapterverse.types import Answer
+from chapterverse.types import Answer, Chunk, Entry, Place, Point, SparseVector
 
 QUESTIONS = {
     row["id"]: row for row in map(json.loads, (sample_book().parent / "questions.jsonl").read_text().splitlines())
@@ -219,3 +221,16 @@ def test_an_unreachable_store_is_an_error_and_no_answer() -> None:
     with pytest.raises(AstRagRetrievalError) as caught:
         asyncio.run(ask())
     assert isinstance(caught.value, ConnectionRefusedError)
+
+
+def test_a_book_that_is_too_long_is_stood_for_by_its_beginning_and_its_middle() -> None:
+    def at(ordinal: int, vector: Sequence[float]) -> Point:
+        chunk = Chunk(f"c{ordinal}", "book", 0, 1, "x", Place())
+        return Point(Entry(chunk, ordinal, "book.md", "", "text/markdown", "", ""), vector, SparseVector((), ()))
+
+    points = [at(n, (0.0, 1.0) if n in (4, 7) else (1.0, 0.1 * n)) for n in range(10)]
+    chosen = [point.entry.ordinal for point in standing_for_all(points, first=2, limit=5)]
+    assert chosen[:2] == [0, 1]
+    assert len(chosen) == 5
+    assert not {4, 7} & set(chosen)
+    assert chosen == sorted(chosen)

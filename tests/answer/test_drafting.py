@@ -540,6 +540,20 @@ class TestThemesAndSelections:
             "The crutch is the light arm that reaches down behind the pendulum."
         ]
 
+    def test_a_theme_is_neither_said_by_somebody_nor_a_title_nor_an_imprint(self) -> None:
+        own = [
+            "The miller and his wife grind the flour of the valley with the old mill.",
+            "The old mill of the valley belongs to the miller.",
+            "His wife sells the flour of the mill in the valley.",
+        ]
+        others = (
+            "THE MILLER AND HIS WIFE AND THE FLOUR OF THE OLD MILL\n\n"
+            "‘The miller and his wife grind the flour of the old mill,’ said the baker of the valley.\n\n"
+            "Do the miller and his wife grind the flour of the old mill of the valley?\n\n"
+            "This ebook of the miller, his wife, the flour, the mill and the valley was made by volunteers.\n\n"
+        )
+        assert quoted("What is the book about?", others + " ".join(own)) == own
+
     def test_without_a_definition_it_gets_what_is_most_central(self) -> None:
         text = "It rained. The weight of a clock falls. The clock runs while its weight falls slowly. Cheese was sold."
         said = quoted("What does this passage mean?", text, label="selected text")

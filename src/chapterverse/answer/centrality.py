@@ -15,11 +15,18 @@ _SAYS_WHAT = re.compile(
 )
 _SUBJECT = re.compile(r"(?:(?:An?|The)\s+)?(?P<subject>[^,.;:!?]{2,60}?)" + _SAYS_WHAT.pattern)
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
+_WRITING = r"(?:chapter|section|part|book|guide|handbook|manual|report|plan|paper|story|work)"
 _SUMS_UP = re.compile(
     r"\b(?:lesson|moral|theme|in short|in sum|in a word|above all|to sum up|the point (?:is|of)"
-    r"|the whole (?:art|craft|point)|this (?:chapter|book|section|part) (?:is|has|shows|argues))\b",
+    rf"|the whole (?:art|craft|point)|the (?:aim|purpose|goal|object|subject) of (?:this|the) {_WRITING}"
+    rf"|this {_WRITING} (?:is|has|shows|argues|aims|describes|explains|covers|tells|provides|sets out|introduces))\b",
     re.IGNORECASE,
 )
+_NOT_ITS_OWN = re.compile(
+    r"(?:^|[\s(—–-])[\"“‘'](?=\w)|[?!][\"”’']?\s*$|\b(?:e-?books?|gutenberg|copyright|licen[cs]ed?|reserved)\b|©",
+    re.IGNORECASE,
+)
+"""What somebody says or asks in a book, or who made the file, is not what the book says."""
 _ABBREVIATION = re.compile(r"([A-Z][A-Z0-9]+)s?")
 _WORDS_A_LETTER = 2
 """How many words each letter of an abbreviation may stand for at the most, on average."""
@@ -64,7 +71,7 @@ def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> 
     # What is said twice in almost the same words is not the more central for it.
     likeness = [sum(d for other in vectors if (d := _dot(one, other)) < _TOO_LIKE) for one in vectors]
     top = max(likeness, default=0.0) or 1.0
-    cues = [_CUE if _SUMS_UP.search(text) else 0.0 for text in texts]
+    cues = [_CUE * (bool(_SUMS_UP.search(text)) - bool(_NOT_ITS_OWN.search(text))) for text in texts]
     order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n] + cues[n]), n))
     chosen: list[int] = []
     for n in order:

@@ -363,6 +363,7 @@ class _Composer:
         """The sentences that have most in common with all others and bear on the question, in the book's order."""
         readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
         places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
+        places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
         weights = [_evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
         texts = [self._sheets[n].sentence(i) for n, i in places]
         chosen = centrality.most_central(texts, weights, count)

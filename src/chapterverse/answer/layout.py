@@ -115,6 +115,10 @@ class Layout:
         there_is = _EXISTENTIAL.match(self.sentence(n)) and not _POINTS_BACK.search(self.sentence(n))
         return self.opening(n) in PRONOUNS and not there_is
 
+    def is_whole(self, n: int) -> bool:
+        """Whether a sentence ends as one does; a title does not, nor what leads into a list."""
+        return self.sentence(n).rstrip(_CLOSING)[-1:] in set(_STOPS) - {":"}
+
     def leads(self, n: int) -> bool:
         """Whether a sentence leads into a list, and says nothing without it."""
         return _ends_with_colon(self.sentence(n))

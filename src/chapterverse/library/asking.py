@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import numpy as np
 
 from chapterverse.answer.pipeline import Sentences
 from chapterverse.answer.questions import names_nothing
@@ -18,8 +20,18 @@ from chapterverse.library.loading import load_agent
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
 from chapterverse.providers import generation
 from chapterverse.providers.settings import Auth
-from chapterverse.types import Block, Document, DraftSentence, Entry, Filter, Passage, Reason
+from chapterverse.types import Block, Document, DraftSentence, Entry, Filter, Passage, Point, Reason
 
+_SAMPLE = 600
+"""Of how many chunks at the most those are chosen that stand for a whole book."""
+_OPENING = 2
+"""How many of these are its first."""
+_CONTENTS = frozenset(("contents", "table of contents"))
+"""It names everything and says nothing."""
+_IMPRINT = frozenset(
+    ("imprint", "colophon", "copyright", "uncopyright", "title page", "licence", "license", "dedication")
+)
+"""What tells of the volume, not of the book."""
 _DOCUMENTS = 32
 """How many documents are kept at hand: every citation is checked against its own."""
 
@@ -104,17 +116,22 @@ class IndexedBook:
             where=self.where,
             rerank=self.rerank,
         )
-        found = [one for one in found if not _lists_contents(one.entry)]
+        found = [one for one in found if not _is_under(one.entry, _CONTENTS)]
         reason: Reason | None = None
         if not found:
             reason = "below_threshold" if diagnostics.empty_because == "below_threshold" else "no_matches"
         return found, reason
 
     async def chunks(self, limit: int) -> list[Entry]:
-        entries = [point.entry async for point in self.reader.points(self.where)]
-        entries.sort(key=lambda entry: (entry.chunk.file_id, entry.ordinal))
-        step = max(1, -(-len(entries) // limit))
-        return entries[::step]
+        """Where the scope has more chunks than that: how its one file begins, and those nearest to the mean of all."""
+        every = max(1, -(-await self.reader.count(self.where) // _SAMPLE))
+        points = [point async for number, point in _numbered(self.reader.points(self.where)) if number % every == 0]
+        points = [point for point in points if not _is_under(point.entry, _CONTENTS | _IMPRINT)] or points
+        points.sort(key=lambda point: (point.entry.chunk.file_id, point.entry.ordinal))
+        if len(points) > limit:
+            one_file = len({point.entry.chunk.file_id for point in points}) == 1
+            points = standing_for_all(points, _OPENING if one_file else 0, limit)
+        return [point.entry for point in points]
 
     async def document(self, entry: Entry) -> Document:
         return await self.shelf.document(self.reader, entry.chunk.file_id, entry.sha256)
@@ -143,9 +160,24 @@ class GivenContent:
         )
 
 
-def _lists_contents(entry: Entry) -> bool:
-    """A table of contents names everything and says nothing."""
-    return any(heading.casefold() in ("contents", "table of contents") for heading in entry.chunk.place.headings[-1:])
+async def _numbered(points: AsyncIterator[Point]) -> AsyncIterator[tuple[int, Point]]:
+    number = 0
+    async for point in points:
+        yield number, point
+        number += 1
+
+
+def standing_for_all(points: Sequence[Point], first: int, limit: int) -> list[Point]:
+    """So many points that stand for all, in their order: the first ones, and those nearest to the mean."""
+    vectors = np.array([point.dense for point in points], np.float32)
+    near = vectors @ vectors.mean(0)
+    near[:first] = np.inf
+    return [points[n] for n in sorted(np.argsort(-near, kind="stable")[:limit])]
+
+
+def _is_under(entry: Entry, names: frozenset[str]) -> bool:
+    """Whether a chunk stands under such a heading."""
+    return any(heading.casefold() in names for heading in entry.chunk.place.headings[-1:])
 
 
 async def make_profile(
