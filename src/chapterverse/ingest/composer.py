@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(?:[^\W\d_]+ )?((?:[A-Z]|[0-9]+)(?:\.[0-9]+){0,8})\.?(?![
 
 _NO_TITLE = re.compile(
     r"(?:(?:table of )?contents|preface|foreword|acknowledge?ments?|prologue)\W*"
-    r"|(?:chapter|part|book|letter|canto|act)\s+(?:[0-9]+|[ivxlc]+|(?:the )?first|one)\b.*",
+    r"|(?:chapter|part|book|letter|canto|act)\s+(?:[0-9]+|[ivxlc]+|(?:the )?first|one)\W*",
     re.IGNORECASE,
 )
 """Headings that a book may begin with, and that name a part of it."""

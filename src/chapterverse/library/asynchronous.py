@@ -148,15 +148,15 @@ class AsyncLibrary(Indexes):
         mind = await self._mind(generation, validation, record.calibration)
         async with await self.store.reader(record.id) as reader:
             settings = settings or Retrieval(**record.retrieval_defaults)
-            asked, where = await self._by_title(reader, question, where)
-            given, scope = scope is not None, scope or parse_scope(asked)
-            if not (given or asks_for_theme(asked)) and await self._is_elsewhere(reader, scope):
+            said, (question, where) = question, await self._by_title(reader, question, where)
+            given, scope = scope is not None, scope or parse_scope(question)
+            if not (given or asks_for_theme(question)) and await self._is_elsewhere(reader, scope):
                 scope = FULL_BOOK
             within = await self._within(reader, where, scope)
             embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
-            context = context_of(asked, history)
+            context = context_of(question, history)
             book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
-            answer = self._heard(replace(await ask(asked, mind, book, watch=watch), question=question))
+            answer = self._heard(replace(await ask(question, mind, book, watch=watch), question=said))
             if answer.reason == "no_matches" and (unmet := await unmet_condition(reader, where, scope)):
                 answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
