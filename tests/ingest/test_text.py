@@ -24,7 +24,7 @@ def test_chapter_headings() -> None:
     )
     document = parse(text.encode(), "a.txt")
     headings = [block.headings for block in document.blocks if block.kind == "heading"]
-    assert headings == [("CHAPTER I.",), ("Chapter 2: Storm",), ("Title",), ("Title", "Sub")]
+    assert headings == [("CHAPTER I. The Loom",), ("Chapter 2: Storm",), ("Title",), ("Title", "Sub")]
     assert ("paragraph", "Chapter and verse are what we give.") in blocks(document)
     assert ("paragraph", "Part of the reason is plain.") in blocks(document)
 
