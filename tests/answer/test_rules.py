@@ -117,6 +117,14 @@ def objections(claim: str, *evidence: str) -> list[str]:
         ("strength", "When it rains, the mill runs.", "Unless it rains, the mill runs."),
         ("closed_set", "The sluice is cleaned every day.", "The sluice is cleaned weekly."),
         ("date", "It burned on 4 May 1802.", "In 1801 it was built, on 4 May it burned, in 1802 it rose."),
+        ("strength", "The dam does not hold.", "The dam may not hold."),
+        ("strength", "All millers are dismissed.", "Any miller who hides a sack is dismissed."),
+        ("strength", "All rivers froze.", "Rivers froze throughout the valley."),
+        ("strength", "Both Anna and Otto run the mill.", "Anna runs the bakery and Otto runs the mill."),
+        ("strength", "The wheel squeaks when you grease it.", "If the wheel squeaks, grease it."),
+        ("strength", "Smoke causes damp straw.", "Smoke results from damp straw."),
+        ("binding", "The mill shuts at 9:00.", "The mill opens at 9 a.m. and shuts at 5 p.m."),
+        ("restriction", "A law limits the toll.", "In 1823 a law limited the toll."),
     ],
 )  # fmt: skip
 def test_a_rule_objects(code: str, claim: str, evidence: str) -> None:

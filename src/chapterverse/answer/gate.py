@@ -73,10 +73,10 @@ class Limits:
     """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words, and pass next
     to no honest claim that is put freely. Among the book's own words the rules judge better, …"""
     free_words: int = 2
-    """… so that a claim must bring so many of its own: one will do where no rule objects that is FIRM."""
+    """… so that a claim must bring so many of its own: one will do where no rule objects."""
     support_long: float = 0.6
-    """For one that falls by rules that are not FIRM, both beside its evidence and beside all that it cites. They
-    compare it with one sentence, …"""
+    """For one that falls by rules OF_ORDER alone, both beside its evidence and beside all that it cites. They compare
+    it with one sentence, …"""
     long_words: int = 8
     """… and a sentence of so many words, those that only hold it together not counted, may join several."""
     sentences: int = 5
@@ -91,8 +91,8 @@ class Limits:
             )
 
 
-FIRM = frozenset("number unit date name strength restriction direction opposite binding".split())
-"""Objections to what a sentence says, not to how it says it."""
+OF_ORDER = frozenset(("roles", "subject", "replaced"))
+"""Objections to how a sentence is put together, not to a thing that it says."""
 DEFAULT = Limits()
 PLAIN = replace(DEFAULT, sentences=3)
 """For a plain factual question."""
@@ -244,9 +244,9 @@ class Gate:
     def _freely(self, claim: str, evidence: Sequence[Evidence], comparison: Comparison, passage: str) -> float | None:
         """The support of a claim that is put too freely for rules to judge, if it is enough."""
         limits, new, objections = self._limits, len(comparison.new_words), comparison.objections
-        loose = not any(objection.code in FIRM for objection in objections)
-        free = new >= limits.free_words or (new > 0 and loose)
-        long = bool(objections) and loose and comparison.words >= limits.long_words
+        free = new >= limits.free_words or (new > 0 and not objections)
+        order = {objection.code for objection in objections} <= OF_ORDER
+        long = bool(objections) and order and comparison.words >= limits.long_words
         if not free and not long:
             return None
         support = self._reader.supports(claim, [passage])[0].strictly

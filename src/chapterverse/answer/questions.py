@@ -257,7 +257,10 @@ def theme_of(title: str, question: str) -> str | None:
         return None
     words = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", name)))
     asked = re.sub(
-        rf"(?:\bthe\s+)?[{_QUOTES}_*]*\b{words}\b[{_QUOTES}_*]*", " the book ", question, flags=re.IGNORECASE
+        rf"(?:\bthe\s+)?[{_QUOTES}_*]{{0,8}}\b{words}\b[{_QUOTES}_*]{{0,8}}",
+        " the book ",
+        question,
+        flags=re.IGNORECASE,
     )
     return " ".join(asked.split()) if asked != question and asks_for_theme(asked) else None
 

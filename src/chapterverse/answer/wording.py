@@ -241,7 +241,7 @@ MARKERS = (
         "all",
         "all every each always everyone everybody everything entirely completely whole",
         "needed",
-        equals="any entire throughout daily weekly monthly yearly annually",
+        equals="any entire daily weekly monthly yearly annually",
     ),
     _marker("both", "both", "needed", equals="and two"),
     _marker("only", "only solely exclusively alone sole", "kept needed", equals="just"),

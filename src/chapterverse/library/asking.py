@@ -26,6 +26,8 @@ _SAMPLE = 600
 """Of how many chunks at the most those are chosen that stand for a whole book."""
 _OPENING = 2
 """How many of these are its first."""
+_EARLY = 20
+"""How many chunks of a single file are never left out of them: a book begins behind its imprint and its contents."""
 _CONTENTS = frozenset(("contents", "table of contents"))
 """It names everything and says nothing."""
 _IMPRINT = frozenset(
@@ -124,13 +126,18 @@ class IndexedBook:
 
     async def chunks(self, limit: int) -> list[Entry]:
         """Where the scope has more chunks than that: how its one file begins, and those nearest to the mean of all."""
+        files = (self.where and self.where.file_ids) or [source.file_id for source in await self.reader.sources()]
+        early, opening = (_EARLY, _OPENING) if len(files) == 1 else (0, 0)
         every = max(1, -(-await self.reader.count(self.where) // _SAMPLE))
-        points = [point async for number, point in _numbered(self.reader.points(self.where)) if number % every == 0]
+        points = [
+            point
+            async for number, point in _numbered(self.reader.points(self.where))
+            if number % every == 0 or point.entry.ordinal < early  # they come in no particular order
+        ]
         points = [point for point in points if not _is_under(point.entry, _CONTENTS | _IMPRINT)] or points
         points.sort(key=lambda point: (point.entry.chunk.file_id, point.entry.ordinal))
         if len(points) > limit:
-            one_file = len({point.entry.chunk.file_id for point in points}) == 1
-            points = standing_for_all(points, _OPENING if one_file else 0, limit)
+            points = standing_for_all(points, opening, limit)
         return [point.entry for point in points]
 
     async def document(self, entry: Entry) -> Document:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from chapterverse.answer.evidence import Evidence
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term, parse
+from chapterverse.answer.values import agree, times
 from chapterverse.answer.wording import BE, REFERRING, same, stem
 
 
@@ -54,7 +55,17 @@ class Case:
 
     def found(self, term: Term) -> list[tuple[int, Term]]:
         """Where the evidence itself speaks of what a term of the claim speaks of."""
-        return [(n, t) for n, sentence in enumerate(self.sentences) for t in sentence.terms if matches(term, t)]
+        found = [(n, t) for n, sentence in enumerate(self.sentences) for t in sentence.terms if matches(term, t)]
+        return found or [*self._clocked(term)]
+
+    def _clocked(self, term: Term) -> Iterator[tuple[int, Term]]:
+        """Where the evidence has the same time of day in other numbers: "5 p.m.", "17:00"."""
+        if term.number is None:
+            return
+        mine = [time for time in times(self.claim.text) if time.start == term.number.start]
+        for n, sentence in enumerate(self.sentences) if mine else ():
+            starts = {time.start for time in times(sentence.text) if any(agree(time, one) for one in mine)}
+            yield from ((n, t) for t in sentence.terms if t.number is not None and t.number.start in starts)
 
     def implied(self, term: Term) -> list[int]:
         """The sentences whose pronouns may stand for it: it is the subject before them, or in the sentence before."""

@@ -38,6 +38,10 @@ _PARTICLES = {"on": "off", "off": "on", "up": "down", "down": "up", "in": "out",
 _DEPENDING = frozenset("if unless whether without".split())
 _EMPTY = frozenset("please kindly anywhere whatsoever circumstances account strictly absolutely".split())
 """Behind a denial these restrict nothing."""
+_EVERY_SO_OFTEN = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year"}
+_UPON = frozenset(("when", "after"))
+_RESULTS = frozenset(("results", "resulting"))
+_FORBIDDEN = frozenset("forbidden prohibited banned barred cannot".split())
 _WHOLE = frozenset("always all every entirely necessarily".split())
 
 
@@ -135,11 +139,11 @@ def markers(case: Case) -> Iterator[Objection]:
             and not any(s.words & (marker.words | _equals(case, marker, s)) for s in case.sentences)
         ):
             yield Objection("strength", f"The evidence does not say “{min(said)}”.")
-        if marker.name == "possibility" and case.claim.denials and any(map(_may_not, case.sentences)):
-            continue  # "may not" is "must not"
+        if marker.name == "possibility" and _forbids(case.claim) and any(map(_may_not, case.sentences)):
+            continue  # "may not" is "must not"; it is not "does not"
         if marker.kept and not claimed & marker.words:
             for sentence, used in zip(case.sentences, case.used, strict=True):
-                if claimed & marker.equals - sentence.words:
+                if _says_as_much(case, marker, sentence):
                     continue  # a word of its own that says as much
                 if word := _governing(marker, sentence, used):
                     yield Objection("strength", f"The evidence says “{word}”, which the claim leaves out.")
@@ -163,15 +167,68 @@ def _governing(marker: Marker, sentence: Sentence, used: frozenset[int]) -> str 
     return None
 
 
+def _says_as_much(case: Case, marker: Marker, sentence: Sentence) -> bool:
+    """Whether the claim has a word of its own for the marker, and says it of the same."""
+    own = case.claim.free & marker.equals - sentence.words
+    if not own or own - _UPON:
+        return bool(own)
+    mine = [t for n, one in enumerate(case.claim.tokens) if one.word in own for t in _behind(case.claim, n)]
+    theirs = [t for n, one in enumerate(sentence.tokens) if one.word in marker.words for t in _behind(sentence, n)]
+    told = [t for t in mine if any(matches(t, other) for other in sentence.terms)]
+    return all(any(matches(t, other) for other in theirs) for t in told)
+
+
+def _behind(sentence: Sentence, place: int) -> list[Term]:
+    return [t for t in sentence.terms if t.token > place and t.clause == sentence.tokens[place].clause]
+
+
 def _equals(case: Case, marker: Marker, sentence: Sentence) -> frozenset[str]:
     """The words that say as much as the marker's own there.
 
     "Any" is "all" only where nothing is denied and nothing depends on it; "and" is "both" within one statement.
     """
-    if marker.name == "both" and len({place.part for _, place in case.aligned[case.home]}) > 1:
-        return frozenset()
-    loose = sentence.denials or sentence.words & _DEPENDING
-    return marker.equals - {"any"} if loose else marker.equals
+    if marker.name == "both":
+        one = len({place.part for _, place in case.aligned[case.home]}) == 1
+        return (
+            marker.equals
+            if one and any(_couples(case, sentence, n) for n in range(len(sentence.tokens)))
+            else frozenset()
+        )
+    if marker.name == "cause" and any(a.word in _RESULTS and b.word == "from" for a, b in pairwise(sentence.tokens)):
+        active = case.claim.words & {"cause", "causes", "causing"}  # the other way round
+        return marker.equals - _RESULTS if active and len(case.runs(case.home)) == 1 else marker.equals
+    if marker.name != "all":
+        return marker.equals
+    said = marker.equals - case.claim.words  # "all … throughout Europe" has both
+    if sentence.denials or sentence.words & _DEPENDING or not _any_of_all(case, sentence):
+        said -= {"any"}
+    spans = {a.word + b.word for a, b in pairwise(case.claim.tokens) if a.word in ("every", "each")}
+    return said - {word for word, unit in _EVERY_SO_OFTEN.items() if not {f"every{unit}", f"each{unit}"} & spans}
+
+
+def _any_of_all(case: Case, sentence: Sentence) -> bool:
+    """Whether the claim keeps all that is said behind "any": "any car built after 2010" is not "all cars"."""
+    start = next((n for n, t in enumerate(sentence.tokens) if t.word == "any"), len(sentence.tokens))
+    behind = [t for t in sentence.terms if t.token > start and t.part == sentence.tokens[start].part]
+    return all(any(matches(mine, t) for mine in case.claim.terms) for t in behind)
+
+
+def _couples(case: Case, sentence: Sentence, place: int) -> bool:
+    """Whether an "and" (or "two") joins things that the claim speaks of, and not two statements."""
+    if sentence.tokens[place].word == "two":
+        return True
+    if sentence.tokens[place].word != "and":
+        return False
+    clauses = {t.clause for t in sentence.tokens if t.part == sentence.tokens[place].part}
+    behind = [
+        n for n in range(place + 2, len(sentence.tokens)) if sentence.tokens[n].clause == sentence.tokens[place].clause
+    ]
+    before = [n for n in range(place) if sentence.tokens[n].clause in clauses]
+    verb = next((n for n in behind if sentence.predicate(n)), None)
+    apart = verb is not None and any(map(sentence.predicate, before))
+    return not apart and any(
+        matches(mine, t) for mine in case.claim.terms for t in sentence.terms if t.token == place - 1
+    )
 
 
 def _may_not(sentence: Sentence) -> bool:
@@ -179,6 +236,12 @@ def _may_not(sentence: Sentence) -> bool:
     return any(
         n and sentence.tokens[n - 1].word in PERMISSION and sentence.tokens[n].word == "not" for n in sentence.denials
     )
+
+
+def _forbids(claim: Sentence) -> bool:
+    """Whether a claim says that something must not be, and not only that it is not."""
+    order = claim.tokens[0].word in ("do", "never") if claim.tokens else False
+    return bool(claim.denials) and (order or bool(claim.words & (OBLIGATION | _FORBIDDEN)))
 
 
 def _marks(sentence: Sentence, word: str) -> bool:
@@ -270,7 +333,7 @@ def kinds(case: Case) -> Iterator[Objection]:
         parts = {place.part for _, place in case.aligned[number]}
         for term in sentence.terms:
             dated = term.number is not None and 1000 <= term.number.value <= 2100 and not term.number.unit
-            if term.part not in parts or (dated and term.token < 2 and _past(sentence)):
+            if term.part not in parts or (dated and term.token < 2 and _past(sentence) and _past(case.claim)):
                 continue  # of something else, or when it happened
             if term.number is not None and term.token < last and not any(t.key == term.key for t in case.claim.terms):
                 word = sentence.text[term.number.start : term.number.end]

@@ -64,7 +64,7 @@ def _explained(claim: Sentence, sentence: Sentence, before: Sequence[Pair], afte
         or _turned(claim, sentence, before, after)
         or _tag(sentence, after)
         or _there_is(claim, sentence, after)
-        or (after[0][0].token - 1 in claim.counts and after[0][1].key != after[0][0].key)
+        or (after[0][0].token - 1 in claim.counts and _measured(claim, sentence, before, after[0][1]))
         or _rate(claim, sentence, before[-1], after[0])
         or any(sentence.tokens[run[0][1].token - 1].word in _NAMING for run in (before, after))
     )
@@ -106,6 +106,14 @@ def _coordinated(claim: Sentence, sentence: Sentence, before: Sequence[Pair], af
         for start, end, text in ends
         if start < end
     ) and all(start < end for start, end, _ in ends)
+
+
+def _measured(claim: Sentence, sentence: Sentence, before: Sequence[Pair], measure: Term) -> bool:
+    """Whether "the height of the tower is 40 m" has become "the tower is 40 m high", and not what stands beside it."""
+    between = [t for t in sentence.terms if measure.token < t.token < before[0][1].token]
+    return all(any(t.key == mine.key for mine in claim.terms) for t in between) and all(
+        t.key != measure.key for t in claim.terms
+    )
 
 
 def _turned(claim: Sentence, sentence: Sentence, before: Sequence[Pair], after: Sequence[Pair]) -> bool:

@@ -207,7 +207,9 @@ def _rivals(case: Case, claimed: Term, sentence: Sentence, found: Term) -> Itera
         elif term.number is not None and (_year(term), term.number.ordinal) == (_year(found), found.number.ordinal):
             others = _counted(sentence, term)
             dated = any(d.start <= sentence.tokens[term.token].start < d.end for d in sentence.dates)
-            if (_year(term) or not dated) and (not counted or not others or counted & others):
+            if (_year(term) or not dated) and (
+                not counted or not others or counted & others or (counted == {"°"} and {"°C", "°F"} & others)
+            ):
                 yield term
 
 
@@ -281,9 +283,16 @@ def _dated_before(case: Case, date: Date) -> bool:
             start = sentence.tokens[term.token].start
             for other in sentence.dates:
                 same_year = other.year is None and other.start <= start < other.end and year == date.year
+                same_year = same_year and _told_beside(case, sentence, term)
                 if same_year and replace(date, year=None).within(other):
                     return True
     return False
+
+
+def _told_beside(case: Case, sentence: Sentence, day: Term) -> bool:
+    """Whether the clause of a day has a word of the claim that its sentence has nowhere else."""
+    words = [t for t in case.claim.terms if t.kind == "word"]
+    return any({o.clause for o in sentence.terms if matches(t, o)} == {day.clause} for t in words)
 
 
 def alternatives(case: Case) -> Iterator[Objection]:
