@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chapterverse.answer.evidence import Evidence
-from chapterverse.answer.rules import extent, force, reality, roles, subjects, values
+from chapterverse.answer.rules import extent, force, markers, reality, roles, subjects, values
 from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
     *(values.numbers, values.dates, values.clocks, values.closed, values.uncounted, values.paired),
     *(values.alternatives, values.intervals, values.partitives),
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
-    *(force.opposites, force.replaced, force.denials, force.contrasts, force.markers, force.reported),
-    *(force.modality, force.restrictions, force.kinds, force.particles, force.narrowed),
+    *(force.opposites, force.replaced, force.denials, force.contrasts),
+    *(markers.said, markers.reported, markers.modality),
+    *(force.restrictions, force.kinds, force.particles, force.narrowed),
     *(extent.exceptions, extent.few, extent.either, extent.only, extent.excess, extent.licences),
     *(reality.undone, reality.unreal, reality.framed, reality.left_out),
     *(roles.moved, roles.contents, roles.doers, roles.directions, roles.sequence),
