@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from benchmarks.environments import circumstances, publish, table
 
-from chapterverse.answer.gate import validate_response
+from chapterverse.answer.response import validate_response
 from chapterverse.evaluation.intervals import wilson
 from chapterverse.ingest.sentences import split
 from chapterverse.library import Library

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from chapterverse.answer.form import DraftedSentence, as_draft
-from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check, validate_response
+from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check
 from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
+from chapterverse.answer.response import validate_response
 from chapterverse.answer.validate import Excerpt
 from chapterverse.errors import AstRagValidationError
 from chapterverse.ingest.sentences import split

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
-from typing import Any
+from dataclasses import dataclass, replace
 
-from chapterverse.answer import prompts
+from chapterverse.answer import marks, prompts
 from chapterverse.answer.evidence import (
     Evidence,
     Located,
@@ -29,15 +27,13 @@ from chapterverse.answer.evidence import (
 from chapterverse.answer.language import is_english
 from chapterverse.answer.parse import parse
 from chapterverse.answer.rules import Comparison, compare
-from chapterverse.answer.validate import Excerpt, Sentences
 from chapterverse.answer.validate import Passage as PassageLike
+from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PRONOUNS
 from chapterverse.errors import AstRagValidationError
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Issue, SentenceKind
 
-_MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
-_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
 _OPENER = re.compile(r"^\s*(?:(?:\d{1,2}[.)]|[-*•–])\s+|(?:Yes|No)\s?[,;:.!—–]\s*)")
 """The mark of a draft's own list, or the word that takes up the question."""
 _FIRST = re.compile(r"(?:(?P<before>\w+)\s+)?\bI\b(?=['’,]|\s)")
@@ -170,7 +166,7 @@ class Gate:
 
     def _split(self, draft: DraftSentence) -> Iterator[DraftSentence]:
         """A statement's sentences are judged one by one; a quote and a notice stand as they are."""
-        spans = _marked(draft.text, self._sentences)
+        spans = marks.sentences(draft.text, self._sentences)
         if draft.kind != "statement" or len(spans) < 2:
             yield draft
             return
@@ -193,14 +189,13 @@ class Gate:
 
     def _only_offered(self, draft: DraftSentence) -> DraftSentence:
         """The draft without ids that were not offered, in its list and in its text, where marks are never kept."""
-        marked = [key for marks in _MARK.findall(draft.text) for key in re.findall(r"S\d+", marks)]
-        cited = tuple(dict.fromkeys([*draft.citations, *marked]))
+        cited = tuple(dict.fromkeys([*draft.citations, *marks.keys(draft.text)]))
         for key in cited:
             if key not in self._texts:
                 self.issues.append(Issue("unknown_id", f"No passage {key} was offered.", draft.text, key))
         text = draft.text.strip()
         if draft.kind != "quote" or not any(find(text, self._texts[key]) for key in cited if key in self._texts):
-            text = _SPACE_BEFORE_STOP.sub("", _MARK.sub("", text)).strip()
+            text = marks.without(text)
         return replace(draft, text=text, citations=tuple(key for key in cited if key in self._texts))
 
     def _quote(self, draft: DraftSentence) -> Passed:
@@ -383,76 +378,3 @@ def check(
     gate = Gate(passages, reader, sentences, limits, question)
     passed = [found for item in draft for found in gate.check_one(item)]
     return Gated(tuple(passed), tuple(gate.issues))
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseCheck:
-    """Whether a response is grounded, and what is wrong with it where it is not."""
-
-    is_valid: bool
-    issues: tuple[Issue, ...]
-    sentences: tuple[Passed, ...] = field(default=(), repr=False)
-    """What passed, with offsets in the content that was given."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The contract's dictionary."""
-        return {"is_valid": self.is_valid, "issues": [asdict(issue) for issue in self.issues]}
-
-
-def validate_response(
-    response: str, content: Sequence[PassageLike | str], reader: Reader, sentences: Sentences, limits: Limits = DEFAULT
-) -> ResponseCheck:
-    """The gate for plain text: `[Sn]` says what a sentence cites; one without a mark may rest on any of the content."""
-    passages = [Excerpt(f"S{n}", item if isinstance(item, str) else item.text) for n, item in enumerate(content, 1)]
-    draft = [_aligned(response[start:end], passages, sentences) for start, end in _marked(response, sentences)]
-    gated = check(draft, passages, reader, sentences, limits)
-    empty = () if draft else (Issue("empty", "The response is empty."),)
-    return ResponseCheck(bool(draft) and not gated.issues, (*empty, *gated.issues), gated.sentences)
-
-
-def _marked(response: str, sentences: Sentences) -> list[tuple[int, int]]:
-    """The sentences of a response, each with the marks that follow it ("It is so. [S1]")."""
-    spans: list[tuple[int, int]] = []
-    for start, end in sentences(response):
-        if spans and _MARK.fullmatch(response[start:end]):
-            spans[-1] = (spans[-1][0], end)
-        elif spans and (lead := _MARK.match(response, start, end)) and lead.start() == start:
-            spans[-1] = (spans[-1][0], lead.end())
-            spans.append((lead.end(), end))
-        else:
-            spans.append((start, end))
-    return spans
-
-
-def _aligned(text: str, passages: Sequence[PassageLike], sentences: Sentences) -> DraftSentence:
-    """A sentence with the quote of the content that is nearest to it."""
-    marks = tuple(key for found in _MARK.findall(text) for key in re.findall(r"S\d+", found))
-    bare = _SPACE_BEFORE_STOP.sub("", _MARK.sub("", text)).strip()
-    if prompts.is_notice(bare):
-        return DraftSentence(bare, kind="notice")
-    chosen = [p for p in passages if p.id in marks] or ([] if marks else list(passages))
-    if exact := next((p for p in chosen if find(bare, p.text)), None):
-        return DraftSentence(bare, (exact.id, *(m for m in marks if m != exact.id)), bare, "quote")
-    best = max(
-        ((p, span) for p in chosen for span in _windows(units(p.text, sentences))),
-        key=lambda place: _likeness(bare, place[0].text[slice(*place[1])]),
-        default=None,
-    )
-    if best is None:
-        return DraftSentence(bare, marks)
-    passage, span = best
-    return DraftSentence(bare, (passage.id, *(m for m in marks if m != passage.id)), passage.text[slice(*span)])
-
-
-def _windows(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Single sentences and pairs of neighbours, for a claim may merge two."""
-    yield from spans
-    for first, second in pairwise(spans):
-        yield first[0], second[1]
-
-
-def _likeness(claim: str, text: str) -> float:
-    """The words that they share, less a little for every word that the text has besides."""
-    ours, theirs = parse(claim), parse(text)
-    shared = {t.key for t in ours.terms} & {t.key for t in theirs.terms}
-    return len(shared) - 0.01 * len(theirs.tokens)

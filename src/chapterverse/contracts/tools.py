@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, cast
 
-from chapterverse.answer import gate, render
+from chapterverse.answer import render
+from chapterverse.answer import response as plain
 from chapterverse.contracts.fields import TOOL_RESULT, view
 from chapterverse.contracts.retrieval import checked_filters, find
 from chapterverse.contracts.shelves import default_library
@@ -148,7 +149,7 @@ def validate_response(
     if not isinstance(response, str):
         raise AstRagValidationError("response must be a text.")
     reader = (library or default_library()).reader
-    checked = gate.validate_response(response, _texts(content), reader, split)
+    checked = plain.validate_response(response, _texts(content), reader, split)
     return cast(Validated, checked.as_dict())
 
 

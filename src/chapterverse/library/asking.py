@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from chapterverse.providers.settings import Auth
 from chapterverse.types import Block, Document, DraftSentence, Entry, Filter, Passage, Point, Reason
 
 _SAMPLE = 600
-"""Of how many chunks at the most those are chosen that stand for a whole book."""
+"""Of about how many chunks those are chosen that stand for a whole book; every file has its first among them."""
 _OPENING = 2
 """How many of these are its first."""
 _EARLY = 20
@@ -131,8 +131,8 @@ class IndexedBook:
         every = max(1, -(-await self.reader.count(self.where) // _SAMPLE))
         points = [
             point
-            async for number, point in _numbered(self.reader.points(self.where))
-            if number % every == 0 or point.entry.ordinal < early  # they come in no particular order
+            async for point in self.reader.points(self.where)
+            if point.entry.ordinal % every == 0 or point.entry.ordinal < early
         ]
         points = [point for point in points if not _is_under(point.entry, _CONTENTS | _IMPRINT)] or points
         points.sort(key=lambda point: (point.entry.chunk.file_id, point.entry.ordinal))
@@ -165,13 +165,6 @@ class GivenContent:
         return Document(
             entry.chunk.file_id, entry.file_name, entry.mime_type, entry.sha256, entry.title, text, (block,)
         )
-
-
-async def _numbered(points: AsyncIterator[Point]) -> AsyncIterator[tuple[int, Point]]:
-    number = 0
-    async for point in points:
-        yield number, point
-        number += 1
 
 
 def standing_for_all(points: Sequence[Point], first: int, limit: int) -> list[Point]:
