@@ -115,6 +115,21 @@ def test_a_book_is_asked_for_by_its_title(clocks: Library) -> None:
     assert str(book.citations[0].title) in by_title.question
 
 
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Who wrote this book?", "by Wilhelmina Tarrant, Keeper of the Guild House at Stennet"),
+        ("Who is the author of this book?", "by Wilhelmina Tarrant, Keeper of the Guild House at Stennet"),
+        ("What is the title of this book?", "The Clocks of Harrow Vale"),
+    ],
+)
+def test_the_title_page_says_who_wrote_the_book(clocks: Library, question: str, line: str) -> None:
+    answer = clocks.ask(question)
+    assert (answer.status, answer.text) == ("ok", line)
+    assert answer.confidence > 0.9
+    check_grounded(answer)
+
+
 def test_what_one_thing_is_about_is_not_told_of_the_whole_book(clocks: Library) -> None:
     answer = clocks.ask("What is the main idea of the pendulum?")
     assert all("pendulum" in passage.text.lower() for passage in answer.passages[:1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -432,6 +433,18 @@ class TestSeveralParts:
         assert [one.text for one in composed.sentences] == ["A bent crutch makes a clock limp."]
         assert [one.part for one in composed.missing] == ["Who painted the weathercock at Tollen?"]
 
+    def test_a_definition_answers_no_part_that_the_reader_finds_nowhere(self) -> None:
+        class Doubtful(WordReader):
+            """Believes in an answer to one part only."""
+
+            def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+                found = super().read(question, passages, whole=whole)
+                return found if "limp" in question else [replace(one, answerable=0.3) for one in found]
+
+        brief = Brief("What is a crutch, and what makes a clock limp?", (Offered("S1", "b", CRUTCH),))
+        composed = compose(brief, Doubtful(), split)
+        assert [one.part for one in composed.missing] == ["What is a crutch"]
+
     def test_a_later_part_is_read_with_what_the_first_found(self) -> None:
         reader = WordReader()
         brief = Brief(
@@ -440,7 +453,7 @@ class TestSeveralParts:
         )
         compose(brief, reader, split)
         assert reader.questions == [
-            "Who served at the bench",
+            "Who served at the bench?",
             "where was he born (Old Innick of Stennet served at the bench.)?",
         ]
 
@@ -465,7 +478,7 @@ class TestSeveralParts:
         reader = WordReader()
         question = "Does it run at Tollen, and how do I start it?"
         compose(Brief(question, (Offered("S1", "b", "It does run at Tollen. To start it, pull."),)), reader, split)
-        assert reader.questions[:2] == ["Does it run at Tollen", "how do I start it?"]
+        assert reader.questions[:2] == ["Does it run at Tollen?", "how do I start it?"]
 
     def test_it_is_no_person_and_he_is_no_thing(self) -> None:
         reader = WordReader()
@@ -504,7 +517,7 @@ class TestSeveralParts:
 
     def test_a_shared_beginning_is_shared(self) -> None:
         first, second = parts("How old was Kell when the clock was mended, and when the Guild was founded?")
-        assert first.asked == "How old was Kell when the clock was mended"
+        assert first.asked == "How old was Kell when the clock was mended?"
         assert second.asked == "How old was Kell when the Guild was founded?"
         assert second.text == "when the Guild was founded?"
 

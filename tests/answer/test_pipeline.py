@@ -63,7 +63,7 @@ def put(
 
 def test_every_part_of_a_question_is_searched_for() -> None:
     answer, book = put("When was the great bell cast, and when did the mill at Quillbridge burn down?")
-    assert book.queries == ["When was the great bell cast", "when did the mill at Quillbridge burn down?"]
+    assert book.queries == ["When was the great bell cast?", "when did the mill at Quillbridge burn down?"]
     assert answer.text == f"{BELL} {MILL}"
     assert {passage.text for passage in answer.passages[:2]} == {BELL, MILL}
     assert len(answer.passages) == 3
@@ -71,7 +71,7 @@ def test_every_part_of_a_question_is_searched_for() -> None:
 
 def test_a_part_that_leans_on_the_first_is_searched_for_with_it() -> None:
     _, book = put("When was the great bell cast, and how much does it weigh?")
-    assert book.queries[:2] == ["When was the great bell cast", "how much does the great bell weigh?"]
+    assert book.queries[:2] == ["When was the great bell cast?", "how much does the great bell weigh?"]
 
 
 class WatchedReader(WordReader):
@@ -92,9 +92,9 @@ class WatchedReader(WordReader):
     [
         (
             "When was the great bell cast, and when did the mill at Quillbridge burn down?",
-            ["When was the great bell cast", "when did the mill at Quillbridge burn down?"],
+            ["When was the great bell cast?", "when did the mill at Quillbridge burn down?"],
         ),
-        ("When was the great bell cast, and when was it cast?", ["When was the great bell cast"]),
+        ("When was the great bell cast, and when was it cast?", ["When was the great bell cast?"]),
     ],
     ids=["each that stands by itself", "not one that leans on another"],
 )

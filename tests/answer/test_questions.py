@@ -40,9 +40,26 @@ def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: st
 
 
 @pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Who is Kell? How high is the tower?", ["Who is Kell?", "How high is the tower?"]),
+        ("Who is Kell and what is the capital of Sall?", ["Who is Kell?", "what is the capital of Sall?"]),
+        ("Who dug canals? What is brass?", ["Who dug canals?", "What is brass?"]),
+        ("Who dug the canal and when?", ["Who dug the canal?", "when dug the canal?"]),
+        ("When was the bell cast, and where?", ["When was the bell cast?", "where was the bell cast?"]),
+        ("Who cast it and in which year?", ["Who cast it?", "in which year cast it?"]),
+    ],
+)
+def test_short_parts_are_asked_by_themselves(question: str, asked: list[str]) -> None:
+    assert queries(question) == asked
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Which metals, and in what proportions?",
+        "When and where was Kell born?",
+        "What is the difference between when and where?",
         "Who dug the canal?",
         "What did she and the master of the guild build?",
         "Which ledger shows what changed and who changed it?",

@@ -30,13 +30,14 @@ from chapterverse.answer.questions import (
     points_at_text,
     queries,
 )
+from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
 from chapterverse.types import AnswerSpan, DraftSentence, Reading
 
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
 _PRESENT = 0.5
-"""The chance from which a part of a question counts as answered, where the question as a whole is."""
+"""The chance from which a part of a question counts as answered at the least."""
 
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
@@ -119,6 +120,8 @@ class _Composer:
             return self._written(self._definition(None) or self._central(_DEICTIC_SENTENCES))
         if asks_for_theme(self._question):
             return self._written(self._central(_THEME_SENTENCES))
+        if line := self._title_line():
+            return self._written([line])
         asked = parts(self._question)
         if len(asked) > 1:
             composed = self._part_by_part(asked)
@@ -126,6 +129,10 @@ class _Composer:
                 return composed
         pick = self._pick(self._question, self._threshold)
         return self._written(self._in_order(pick))
+
+    def _title_line(self) -> _Quote | None:
+        lines = ((n, title_line(self._question, sheet.text)) for n, sheet in enumerate(self._sheets))
+        return next((_Quote(n, *line) for n, line in lines if line), None)
 
     def _in_order(self, pick: _Pick) -> list[_Quote]:
         """The answer first, but for what stands right before it; then the others, in the book's order."""
@@ -142,13 +149,14 @@ class _Composer:
     def _part_by_part(self, asked: Sequence[Part]) -> Composed:
         quotes: list[_Quote] = []
         missing: list[Missing] = []
+        threshold = max(self._threshold, _PRESENT)
         person = thing = ""  # what "she" and "it" of a later part stand for
         for part, searched in zip(asked, queries(self._question), strict=True):
             subject = person if part.means_person and person else thing or person
             query = part.about(subject) if searched != part.asked and subject else part.asked
-            pick = self._pick(query, _PRESENT)
+            pick = self._pick(query, threshold)
             if not pick.quotes and searched != query:
-                pick = self._within(self._pick(searched, _PRESENT), quotes)
+                pick = self._within(self._pick(searched, threshold), quotes)
             if pick.quotes:
                 quotes += [quote for quote in pick.quotes if quote not in quotes]
             else:
@@ -166,10 +174,13 @@ class _Composer:
     def _pick(self, query: str, threshold: float) -> _Pick:
         """The best answer, from the place that most probably holds it and speaks of what is asked about.
 
-        A row that the question names and a sentence of the form "A … is" are answers whatever the reader thinks.
+        Where one passage at least answers, a row that the question names and a sentence of the form "A … is" are
+        answers whatever the reader thinks of them.
         """
         texts = [sheet.text for sheet in self._sheets]
         readings = weighed(query, texts, self._reader.read(query, texts))
+        if max(reading.answerable for reading in readings) < threshold:
+            return _NOTHING
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
             return _Pick(defined, "")

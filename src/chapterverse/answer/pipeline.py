@@ -26,6 +26,7 @@ from chapterverse.answer.prompts import (
 )
 from chapterverse.answer.questions import asks_about_book, asks_for_list, asks_for_theme, parts, points_at_text, queries
 from chapterverse.answer.retrieve import Found
+from chapterverse.answer.titlepage import title_line
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, Quality, Validation, ValidationSettings, validate_retrieval
 from chapterverse.protocols import Reader
@@ -53,6 +54,8 @@ _RELATED = 0.03
 """From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
 _OPENING = 3
 """How many chunks, from the first, may say who wrote a book and what it is called: elsewhere another book is meant."""
+_TITLE_PAGE = 0.95
+"""How sure it is that a line of the title page names what is asked: a guess, no set of questions has enough of them."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
 
@@ -70,6 +73,10 @@ class Book(Protocol):
 
     async def chunks(self, limit: int) -> list[Entry]:
         """The scope itself, in reading order, thinned to `limit` chunks."""
+        ...
+
+    async def opening(self, limit: int) -> list[Entry]:
+        """The first chunks of the scope's one document; none where it has several."""
         ...
 
     async def document(self, entry: Entry) -> Document:
@@ -191,6 +198,9 @@ class _Ask:
 
     async def _find(self, book: Book) -> tuple[list[Found], Reason | None]:
         """Candidates, as many as one search brings; of a question with several parts, the best of each in turn."""
+        about_book = asks_about_book(self.question)
+        if about_book and (opening := await book.opening(_OPENING)):
+            return [Found(entry, 0.0) for entry in opening], None
         searches = [await book.find(query) for query in queries(self.question)]
         ranked = [one for rank in zip_longest(*(found for found, _ in searches)) for one in rank if one is not None]
         unique: dict[str, Found] = {}
@@ -198,9 +208,8 @@ class _Ask:
             unique.setdefault(one.entry.chunk.id, one)
         most = max(len(found) for found, _ in searches)
         found = list(unique.values())[:most]
-        if found and asks_about_book(self.question):
-            opening = [one for one in found if one.entry.ordinal < _OPENING]
-            return opening, "answer_absent"
+        if found and about_book:
+            return [one for one in found if one.entry.ordinal < _OPENING], "answer_absent"
         return found, searches[0][1]
 
     async def _joined(self, found: Sequence[Found], first: int) -> list[Passage]:
@@ -245,14 +254,24 @@ class _Ask:
         return await self._run(judge)
 
     def _may_answer(self, verdicts: Sequence[Validation]) -> bool:
-        """The verdict binds. A theme, or a question about nothing but the selection, has no answer to look for."""
+        """The verdict binds. A theme, or a question about nothing but the selection, has no answer to look for.
+
+        Nor has the reader where a line of the title page names what is asked.
+        """
         order: tuple[Quality, ...] = ("Good", "Partial", "Poor")
         self.quality = min((verdict.retrieval_quality for verdict in verdicts), key=order.index)
         if asks_for_theme(self.question) or (self.selection is not None and points_at_text(self.question)):
             self.answerable = 1.0
             return True
+        if self._on_title_page:
+            self.answerable = _TITLE_PAGE
+            return True
         self.answerable = max(verdict.answerable for verdict in verdicts)
         return any(verdict.answer_present for verdict in verdicts)
+
+    @property
+    def _on_title_page(self) -> bool:
+        return any(title_line(self.question, passage.text) for passage in self.passages)
 
     async def _conflicts(self, verdicts: Sequence[Validation]) -> list[Conflict]:
         if len(verdicts) > 1 or not verdicts[0].answer_present or asks_for_theme(self.question):
@@ -348,6 +367,8 @@ class _Ask:
             for passage, reading in zip(self.passages, verdict.readings, strict=False)
             if passage.id in used
         ]
+        if self._on_title_page:
+            chances.append(_TITLE_PAGE)
         confidence = max(chances, default=0.0) * min((s.support for s in sentences), default=1.0)
         text = text_of([sentence.text for sentence in sentences])
         answer = self._answer(text, status or ("partial" if absent else "ok"), None, confidence)

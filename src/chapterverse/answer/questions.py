@@ -98,7 +98,15 @@ _ARTICLES = frozenset("the a an".split())
 _DOES = frozenset("did does do".split())
 _PARTICLES = frozenset("down away back apart together".split())
 _SHORTEST_PART = 4
-"""Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood."""
+"""Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood, …"""
+_BARE = re.compile(r"(?:who|what|where|when)\s+(?P<verb>[a-z]+)\s+(?P<object>\S+)$", re.IGNORECASE)
+"""… but for `Who is Dinah?` and `Who created DataLad?`"""
+_AFTERTHOUGHT = re.compile(
+    r"(?P<question>.+?)\s*(?:,\s*)?\band\s+(?P<piece>(?:when|where|why|how|by\s+whom|for\s+whom"
+    r"|(?:in|at|on|from|to|for|under)\s+(?:what|which)\s+[a-z]+))\s*\?*$",
+    re.IGNORECASE,
+)
+"""`Who built the mill and when?`"""
 _LONGEST_NAME = 6
 """Words. A longer one cannot stand where a pronoun did."""
 _LONGEST_SUBJECT = 4
@@ -174,6 +182,8 @@ def content(text: str) -> frozenset[str]:
 def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
     question = question.strip()
+    if two := _with_afterthought(question):
+        return two
     joint = _SERIAL if len(_SERIAL.findall(question)) > 1 and re.search(r"[,;]\s*and\s", question) else _JOINT
     pieces = [piece.strip() for piece in joint.split(question)]
     whole = all(map(_stands_alone, pieces, range(len(pieces)))) and not any(map(_EMBEDDED.search, pieces[:-1]))
@@ -181,14 +191,39 @@ def parts(question: str) -> list[Part]:
         return [Part(question, question)]
     found: list[Part] = []
     for piece in pieces:
-        found.append(Part(piece, _completed(piece, found[-1].asked if found else "")))
+        found.append(_part(piece, _completed(piece, found[-1].asked if found else "")))
     return found
+
+
+def _part(text: str, asked: str) -> Part:
+    """A part is asked with a question mark as a question of its own is: without one the reader judges otherwise."""
+    return Part(text, f"{asked.strip(' ?,;')}?")
 
 
 def _stands_alone(piece: str, number: int) -> bool:
     """Whether a piece is a question; `who dug it` is one too, behind another that says what "it" is."""
-    shortest = _SHORTEST_PART - (number > 0 and _STANDS.search(piece) is not None)
-    return len(piece.split()) >= shortest and bool(content(piece))
+    short = _is_bare(piece) or (number > 0 and _STANDS.search(piece) is not None)
+    return len(piece.split()) >= _SHORTEST_PART - short and bool(content(piece))
+
+
+def _is_bare(piece: str) -> bool:
+    match = _BARE.match(piece.rstrip(" ?"))
+    if match is None or match["object"].lower() in _STANDS_FOR:
+        return False
+    verb = match["verb"].lower()
+    return verb in AUXILIARIES or _may_be_verb(verb)
+
+
+def _with_afterthought(question: str) -> list[Part]:
+    """`Who built the mill and when?`: the second part asks the rest of the first again."""
+    match = _AFTERTHOUGHT.match(question)
+    opening = _OPENS.match(match["question"]) if match else None
+    if match is None or opening is None:
+        return []
+    first, piece, rest = match["question"], match["piece"], match["question"][opening.end() :].strip(" ,")
+    if re.search(rf"\b{_ASKING}\b", rest, re.IGNORECASE) or len(content(rest)) < 1 + (opening[1].lower() == "which"):
+        return []
+    return [_part(first, first), _part(piece, f"{piece} {rest}")]
 
 
 def queries(question: str) -> list[str]:

@@ -126,8 +126,7 @@ class IndexedBook:
 
     async def chunks(self, limit: int) -> list[Entry]:
         """Where the scope has more chunks than that: how its one file begins, and those nearest to the mean of all."""
-        files = (self.where and self.where.file_ids) or [source.file_id for source in await self.reader.sources()]
-        early, opening = (_EARLY, _OPENING) if len(files) == 1 else (0, 0)
+        early, opening = (_EARLY, _OPENING) if len(await self._files()) == 1 else (0, 0)
         every = max(1, -(-await self.reader.count(self.where) // _SAMPLE))
         points = [
             point
@@ -139,6 +138,15 @@ class IndexedBook:
         if len(points) > limit:
             points = standing_for_all(points, opening, limit)
         return [point.entry for point in points]
+
+    async def opening(self, limit: int) -> list[Entry]:
+        if len(await self._files()) != 1:
+            return []
+        entries = [point.entry async for point in self.reader.points(self.where) if point.entry.ordinal < limit]
+        return sorted(entries, key=lambda entry: entry.ordinal)
+
+    async def _files(self) -> Sequence[str]:
+        return (self.where and self.where.file_ids) or [source.file_id for source in await self.reader.sources()]
 
     async def document(self, entry: Entry) -> Document:
         return await self.shelf.document(self.reader, entry.chunk.file_id, entry.sha256)
@@ -158,6 +166,9 @@ class GivenContent:
 
     async def chunks(self, limit: int) -> list[Entry]:
         return list(self.entries[:limit])
+
+    async def opening(self, limit: int) -> list[Entry]:  # noqa: ARG002
+        return []  # which of them begin a book, nobody says
 
     async def document(self, entry: Entry) -> Document:
         text = entry.chunk.text
