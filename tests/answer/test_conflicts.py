@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from chapterverse.answer.claims import Claim, Statement, same_subject
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.validate import Excerpt, validate_retrieval
 from chapterverse.answer.values import agree, values
@@ -293,3 +294,21 @@ def test_values_that_disagree(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), [("12 kg", "3 metres"), ("£5", "5 km"), ("on Monday", "at 4 pm")])
 def test_values_that_cannot_be_compared(one: str, other: str) -> None:
     assert [agree(a, b) for a in values(one) for b in values(other)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("We have held many fairs of two days in the town hall.", False),
+        ("The fair lasts two days.", True),
+        ("A virtual fair lasts two days.", True),
+    ],
+)
+def test_what_is_asked_of_one_kind_is_not_contradicted_by_another(other: str, same: bool) -> None:
+    def claim(quote: str, answer: str) -> Claim:
+        start = quote.index(answer)
+        end = start + len(answer)
+        return Claim(Statement("S1", quote, answer, start, end), start, end, 0.9)
+
+    told = claim("These virtual fairs are five days long.", "five days")
+    assert same_subject("How long is a virtual fair?", told, claim(other, "two days")) is same

@@ -149,3 +149,20 @@ def test_a_selection_is_answered_from_an_even_chance_on() -> None:
     assert (refused.status, refused.reason) == ("refused", "answer_absent")
     assert (answer.status, answer.text, book.queries) == ("ok", BELL, [])
     assert 0.5 <= answer.confidence < 0.8
+
+
+class Undecided(WordReader):
+    """Is surest of the first passage, and thinks that the others answer too."""
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        return [
+            Reading(1.0, 0.95 if "hewn" in text else 0.9, (AnswerSpan(text.index("in "), len(text) - 1, 1.0),))
+            for text in passages
+        ]
+
+
+@pytest.mark.parametrize(("sure", "status"), [("hewn in oak", "ok"), ("hewn in 1650", "conflict")])
+def test_what_others_say_against_each_other_contradicts_no_answer(sure: str, status: str) -> None:
+    texts = [f"The great bell was {sure}.", "The great bell was cast in 1710.", "The great bell was cast in 1722."]
+    answer, _ = put("Of what was the great bell cast?", texts=texts, reader=Undecided())
+    assert answer.status == status

@@ -82,6 +82,8 @@ def same_subject(question: str, first: Claim, second: Claim) -> bool:
     return not (
         _rivals(question, first, second)
         or _kinds(question, first, second)
+        or _asked_kind(question, first, second)
+        or _asked_kind(question, second, first)
         or _other_circumstances(question, first, second)
         or _conditional(question, first, second)
         or _conditional(question, second, first)
@@ -127,6 +129,18 @@ def _kinds(question: str, first: Claim, second: Claim) -> bool:
         for before, word in pairwise(_words(one.rest)):
             if word in plain and _is_content(before) and stem(before) not in known:
                 return True
+    return False
+
+
+def _asked_kind(question: str, claim: Claim, other: Claim) -> bool:
+    """Whether only one sentence speaks of the kind that is asked about: "virtual fairs last", "we have held fairs"."""
+    asked, told, others = ([*pairwise(map(stem, _words(text)))] for text in (question, claim.rest, other.rest))
+    for kind, word in asked:
+        if not (_is_content(kind) and _is_content(word)) or (kind, word) not in told or kind in stems(other.quote):
+            continue
+        before = [one for one, next_one in others if next_one == word]
+        if before and not any(one in _ARTICLES for one in before):
+            return True
     return False
 
 

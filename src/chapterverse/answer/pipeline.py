@@ -279,8 +279,12 @@ class _Ask:
         return await self._run(partial(self._look_for_conflicts, verdicts[0].readings))
 
     def _look_for_conflicts(self, readings: Sequence[Reading]) -> list[Conflict]:
-        """What was not worth reading on for an answer may hold another, if there is one that is sure enough."""
-        if max(reading.answerable for reading in readings) < CONFLICTS.answer_threshold:
+        """What was not worth reading on for an answer may hold another, if there is one that is sure enough.
+
+        What others say against each other is no contradiction of the passage that most probably answers.
+        """
+        best = max(range(len(readings)), key=lambda n: readings[n].answerable)
+        if readings[best].answerable < CONFLICTS.answer_threshold:
             return []
         unread = [
             passage.text
@@ -288,13 +292,15 @@ class _Ask:
             if not reading.spans and reading.relevance >= _RELATED
         ]
         more = dict(zip(unread, self.mind.reader.read(self.question, unread), strict=True))
-        return find_conflicts(
+        found = find_conflicts(
             self.question,
             self.passages,
             reader=self.mind.reader,
             sentences=self.mind.sentences,
             readings=[more.get(passage.text, one) for passage, one in zip(self.passages, readings, strict=True)],
         )
+        likeliest = self.passages[best].id
+        return [one for one in found if likeliest in (one.first.chunk_id, one.second.chunk_id)]
 
     def _both_sides(self, conflicts: Sequence[Conflict]) -> list[DraftSentence]:
         statements = dict.fromkeys(side for conflict in conflicts for side in (conflict.first, conflict.second))
