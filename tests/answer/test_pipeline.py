@@ -156,13 +156,15 @@ class Undecided(WordReader):
 
     def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         return [
-            Reading(1.0, 0.95 if "hewn" in text else 0.9, (AnswerSpan(text.index("in "), len(text) - 1, 1.0),))
+            Reading(1.0, 0.99 if "hewn" in text else 0.7, (AnswerSpan(text.index("in "), len(text) - 1, 1.0),))
             for text in passages
         ]
 
 
-@pytest.mark.parametrize(("sure", "status"), [("hewn in oak", "ok"), ("hewn in 1650", "conflict")])
+@pytest.mark.parametrize(
+    ("sure", "status"), [("Its frame was hewn in oak.", "ok"), ("The great bell was hewn in 1650.", "conflict")]
+)
 def test_what_others_say_against_each_other_contradicts_no_answer(sure: str, status: str) -> None:
-    texts = [f"The great bell was {sure}.", "The great bell was cast in 1710.", "The great bell was cast in 1722."]
+    texts = [sure, "The great bell was cast in 1710.", "The great bell was cast in 1722."]
     answer, _ = put("Of what was the great bell cast?", texts=texts, reader=Undecided())
     assert answer.status == status
