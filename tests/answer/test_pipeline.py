@@ -27,10 +27,13 @@ OTHERS = [f"The keeper painted door number {n}." for n in range(6)]
 class SearchedBook(GivenContent):
     """Finds the three passages that share most words with a query, and keeps what it was asked."""
 
-    def __init__(self, entries: list[Entry], distant: bool) -> None:
+    def __init__(self, entries: list[Entry], distant: bool, author: str | None = None) -> None:
         super().__init__(entries)
         self.queries: list[str] = []
-        self.distant = distant
+        self.distant, self._author = distant, author
+
+    async def author(self) -> str | None:
+        return self._author
 
     async def about(self, question: str) -> Verdict:
         return replace(await super().about(question), distant=self.distant)
@@ -53,9 +56,12 @@ def put(
     validation: ValidationSettings = DEFAULTS,
     reader: Reader | None = None,
     texts: Sequence[str] = (*OTHERS, BELL, MILL),
+    author: str | None = None,
 ) -> tuple[Answer, SearchedBook]:
     entries = [one.entry for one in passages(*texts) if one.entry]
-    book = SearchedBook([replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant)
+    book = SearchedBook(
+        [replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant, author
+    )
     with ThreadPoolExecutor(1) as executor:
         mind = Mind(reader or WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
         return asyncio.run(ask(question, mind, book, selection)), book
@@ -168,3 +174,12 @@ def test_what_others_say_against_each_other_contradicts_no_answer(sure: str, sta
     texts = [sure, "The great bell was cast in 1710.", "The great bell was cast in 1722."]
     answer, _ = put("Of what was the great bell cast?", texts=texts, reader=Undecided())
     assert answer.status == status
+
+
+@pytest.mark.parametrize(("author", "status"), [("Ada Marl", "ok"), ("Ida Roe", "refused"), (None, "refused")])
+def test_what_the_author_says_of_himself_answers_a_question_with_his_name(author: str | None, status: str) -> None:
+    question = "How many nests did Marl open?"
+    texts = [*OTHERS[:2], "I opened many nests."]
+    answer, book = put(question, texts=texts, author=author, validation=STRICT)
+    assert (answer.status, answer.question) == (status, question)
+    assert book.queries == [question, "How many nests did I open?"][: 1 + (status == "ok")]

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
+from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
 from chapterverse.answer.prompts import (
     CONFLICT,
@@ -79,6 +80,10 @@ class Book(Protocol):
         """The first chunks of the scope's one document; none where it has several."""
         ...
 
+    async def author(self) -> str | None:
+        """Who wrote the scope's one document, if that is known."""
+        ...
+
     async def document(self, entry: Entry) -> Document:
         """The whole document that an entry is from."""
         ...
@@ -134,7 +139,13 @@ async def ask(
     watch: Watch = lambda _: None,
 ) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
-    return await _Ask(question, replace(mind, reader=OncePerQuestion(mind.reader)), book, selection, watch).run()
+    mind = replace(mind, reader=OncePerQuestion(mind.reader))
+    answer = await _Ask(question, mind, book, selection, watch).run()
+    if book is not None and answer.reason == "answer_absent" and names_somebody(question):
+        asked = in_first_person(question, await book.author())
+        again = await _Ask(asked, mind, book, selection, watch).run() if asked else answer
+        return replace(again, question=question) if again.status == "ok" else answer
+    return answer
 
 
 @dataclass

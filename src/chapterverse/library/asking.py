@@ -145,6 +145,13 @@ class IndexedBook:
         entries = [point.entry async for point in self.reader.points(self.where) if point.entry.ordinal < limit]
         return sorted(entries, key=lambda entry: entry.ordinal)
 
+    async def author(self) -> str | None:
+        sources = {source.file_id: source.fingerprint for source in await self.reader.sources()}
+        files = await self._files()
+        if len(files) != 1 or files[0] not in sources:
+            return None
+        return (await self.shelf.document(self.reader, files[0], sources[files[0]])).author
+
     async def _files(self) -> Sequence[str]:
         return (self.where and self.where.file_ids) or [source.file_id for source in await self.reader.sources()]
 
@@ -169,6 +176,9 @@ class GivenContent:
 
     async def opening(self, limit: int) -> list[Entry]:  # noqa: ARG002
         return []  # which of them begin a book, nobody says
+
+    async def author(self) -> str | None:
+        return None
 
     async def document(self, entry: Entry) -> Document:
         text = entry.chunk.text
