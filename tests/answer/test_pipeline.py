@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from chapterverse.answer.pipeline import Mind, ask
+from chapterverse.answer.needs import Mind
+from chapterverse.answer.pipeline import ask
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, ValidationSettings

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from chapterverse.answer.odds import weighed
-from chapterverse.answer.pipeline import OncePerQuestion
+from chapterverse.answer.once import OncePerQuestion
 from chapterverse.answer.validate import Excerpt, Validation, ValidationSettings, validate_retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.ingest.sentences import split

@@ -12,7 +12,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from chapterverse.answer import prompts
-from chapterverse.answer.pipeline import Mind, ask
+from chapterverse.answer.needs import Mind
+from chapterverse.answer.pipeline import ask
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.contracts import (
     AgentResponse,

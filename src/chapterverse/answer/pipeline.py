@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import zip_longest
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
+from chapterverse.answer.needs import Book, Mind
+from chapterverse.answer.once import OncePerQuestion
 from chapterverse.answer.prompts import (
     CONFLICT,
     CONFLICT_SELECTION,
@@ -28,9 +29,7 @@ from chapterverse.answer.prompts import (
 from chapterverse.answer.questions import asks_about_book, asks_for_list, asks_for_theme, parts, points_at_text, queries
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.titlepage import title_line
-from chapterverse.answer.topic import Verdict
-from chapterverse.answer.validate import DEFAULTS, Quality, Validation, ValidationSettings, validate_retrieval
-from chapterverse.protocols import Reader
+from chapterverse.answer.validate import Quality, Validation, validate_retrieval
 from chapterverse.types import (
     Answer,
     Document,
@@ -43,12 +42,10 @@ from chapterverse.types import (
     Stage,
     StageName,
     Status,
-    Support,
 )
 
 T = TypeVar("T")
 
-Sentences = Callable[[str], Sequence[tuple[int, int]]]
 _LONGEST_PASSAGE = 2600
 _THEME_PASSAGES = 12
 _RELATED = 0.03
@@ -59,72 +56,6 @@ _TITLE_PAGE = 0.95
 """How sure it is that a line of the title page names what is asked: a guess, no set of questions has enough of them."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
-
-
-class Book(Protocol):
-    """What a question needs of an index, within its scope."""
-
-    async def about(self, question: str) -> Verdict:
-        """Whether the question can be about the book at all; no search is made for this."""
-        ...
-
-    async def find(self, query: str) -> tuple[list[Found], Reason | None]:
-        """Candidates, best first; without any, why."""
-        ...
-
-    async def chunks(self, limit: int) -> list[Entry]:
-        """The scope itself, in reading order, thinned to `limit` chunks."""
-        ...
-
-    async def opening(self, limit: int) -> list[Entry]:
-        """The first chunks of the scope's one document; none where it has several."""
-        ...
-
-    async def author(self) -> str | None:
-        """Who wrote the scope's one document, if that is known."""
-        ...
-
-    async def document(self, entry: Entry) -> Document:
-        """The whole document that an entry is from."""
-        ...
-
-
-class Drafter(Protocol):
-    """The agent: writes a draft from passages, and may search again where it is allowed to."""
-
-    def prepare(self) -> None:
-        """Begin, without waiting for it, what takes long before a first draft."""
-        ...
-
-    async def __call__(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        *,
-        reader: Reader,
-        threshold: float,
-        search: Callable[[str], Awaitable[list[Passage]]] | None,
-        deadline: float,
-        say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
-    ) -> tuple[Sequence[Passage], dict[str, Any]]:
-        """Hand each sentence to `say` as it is written; every passage that was offered, and what it took.
-
-        `threshold` is the chance from which the reader's answer counts as one.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class Mind:
-    """What judges and writes: the reader, the splitter of sentences, and the agent."""
-
-    reader: Reader
-    sentences: Sentences
-    draft: Drafter
-    validation: ValidationSettings = DEFAULTS
-    seconds: float = 5.0
-    """How long an answer may take."""
-    executor: Executor | None = None
 
 
 Watch = Callable[[Stage | Spoken], None]
@@ -432,35 +363,6 @@ class _Ask:
     async def _run(self, work: Callable[[], T]) -> T:
         """Model work goes to a worker thread, so that the event loop never waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self.mind.executor, work)
-
-
-class OncePerQuestion:
-    """A reader that reads nothing twice for one question: validation, drafting and the gate ask alike.
-
-    Passages that were left half-read beside better ones are read on when they are asked for among themselves; what they
-    seemed to say beside the others stands, unless they are read whole.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._read: dict[tuple[str, str], Reading] = {}
-        self._whole: set[tuple[str, str]] = set()
-
-    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
-        asked = list(dict.fromkeys(passages))
-        known = self._whole if whole else self._read
-        missing = [text for text in asked if (question, text) not in known]
-        if asked and not whole and not missing and not any(self._read[question, text].spans for text in asked):
-            return self._reader.read(question, passages)
-        if missing:
-            found = self._reader.read(question, missing, whole=whole)
-            self._read.update({(question, text): one for text, one in zip(missing, found, strict=True)})
-        if whole:
-            self._whole.update((question, text) for text in missing)
-        return [self._read[question, text] for text in passages]
-
-    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
-        return self._reader.supports(claim, passages)
 
 
 def _adjacent(run: Sequence[Found], one: Found) -> bool:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from chapterverse.answer.pipeline import Sentences
 from chapterverse.answer.questions import names_nothing
 from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
+from chapterverse.answer.validate import Sentences
 from chapterverse.index import lexical
 from chapterverse.library.loading import load_agent
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors

@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from chapterverse.answer.pipeline import Mind, Watch, ask
+from chapterverse.answer.needs import Mind
+from chapterverse.answer.pipeline import Watch, ask
 from chapterverse.answer.questions import asks_for_theme, speaks_of_theme, theme_of
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
 from chapterverse.answer.scope import FULL_BOOK, QueryScope, may_be_elsewhere, parse_scope, resolve_scope

@@ -1,0 +1,37 @@
+"""Once: what a reader has read for a question is not read again for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chapterverse.protocols import Reader
+from chapterverse.types import Reading, Support
+
+
+class OncePerQuestion:
+    """A reader that reads nothing twice for one question: validation, drafting and the gate ask alike.
+
+    Passages that were left half-read beside better ones are read on when they are asked for among themselves; what they
+    seemed to say beside the others stands, unless they are read whole.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._read: dict[tuple[str, str], Reading] = {}
+        self._whole: set[tuple[str, str]] = set()
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        asked = list(dict.fromkeys(passages))
+        known = self._whole if whole else self._read
+        missing = [text for text in asked if (question, text) not in known]
+        if asked and not whole and not missing and not any(self._read[question, text].spans for text in asked):
+            return self._reader.read(question, passages)
+        if missing:
+            found = self._reader.read(question, missing, whole=whole)
+            self._read.update({(question, text): one for text, one in zip(missing, found, strict=True)})
+        if whole:
+            self._whole.update((question, text) for text in missing)
+        return [self._read[question, text] for text in passages]
+
+    def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
+        return self._reader.supports(claim, passages)
