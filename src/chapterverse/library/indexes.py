@@ -319,9 +319,9 @@ class Indexes:
         await export_index(self.store, record.id, path)
         return record
 
-    async def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Read an index from a file; one of the same id is replaced."""
-        return await import_index(self.store, path, slug(index) if index else None)
+    async def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
+        """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
+        return await import_index(self.store, path, slug(index) if index else None, replace_old=replace_old)
 
     async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
         if target.dimensions is None:  # only its vectors tell

@@ -393,11 +393,12 @@ def export_index(path: Annotated[Path, typer.Argument(help="The file to write.")
 def import_index(
     path: Annotated[Path, typer.Argument(help="A file that `export` has written.", exists=True, dir_okay=False)],
     index: Annotated[str | None, typer.Option("--index", "-i", help="Under this name instead of its own.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="In place of an index of that name.")] = False,
 ) -> None:
     """Read an index from a file that `export` has written."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.import_index(path, index))
+    raise typer.Exit(shelf.import_index(path, index, replace=replace))
 
 
 def main() -> None:
