@@ -263,7 +263,10 @@ def verify(
     book: Annotated[str | None, typer.Option(help="Check against this file or folder instead of the index.")] = None,
     json: Json = False,
 ) -> None:
-    """Check every quote of a receipt again, and that the answer says what is quoted; exit code 1 if it does not."""
+    """Check every quote of a receipt again, all it says of them, and that the answer says what is quoted.
+
+    Exit code 1 if something is not so.
+    """
     from chapterverse.surfaces.cli import asking
 
     raise typer.Exit(asking.verify(receipt, book=book, as_json=json))
