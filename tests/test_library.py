@@ -231,6 +231,16 @@ def test_an_index_remembers_its_last_sync(library: Library, books: Path) -> None
     assert library.inspect("shelf").record.sync["synced_at"] == done.record.updated_at, "nothing was to be done"
 
 
+@pytest.mark.parametrize("address", ["", " "])
+def test_a_blank_address_is_not_the_present_folder(
+    library: Library, books: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(books)
+    for index in (None, "shelf"):
+        with pytest.raises(AstRagError, match="no file or folder ''"):
+            library.add(address, index=index)
+
+
 def test_a_bad_file_is_a_warning_or_an_error(library: Library, books: Path) -> None:
     (books / "broken.pdf").write_bytes(b"%PDF-1.7 nothing else")
     with pytest.raises(AstRagError, match="broken"):
@@ -239,6 +249,25 @@ def test_a_bad_file_is_a_warning_or_an_error(library: Library, books: Path) -> N
     result = library.add(books)
     assert [notice.file_name for notice in result.warnings] == ["broken.pdf"]
     assert library.inspect().stats.sources == 2
+
+
+def test_where_nothing_can_be_indexed_the_error_says_why(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(AstRagIndexError, match=r"nothing to index: .+ empty\.txt: The file is empty"):
+        library.add(tmp_path / "empty.txt")
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for name in "abcde":
+        (folder / f"{name}.epub").write_bytes(b"PK\x03\x04 cut off")
+    with pytest.raises(AstRagIndexError, match=r"a\.epub: The file is damaged .+ 2 more were left out\.$") as nothing:
+        library.add(folder)
+    assert nothing.value.message.count("a.epub") == 1
+
+
+def test_a_damaged_file_is_told_of_once(library: Library, books: Path) -> None:
+    (books / "cut.epub").write_bytes(b"PK\x03\x04 cut off")
+    assert [notice.file_name for notice in library.add(books, index="shelf").warnings] == ["cut.epub"]
+    assert [notice.file_name for notice in library.sync("shelf").warnings] == ["cut.epub"]
 
 
 def test_limits_are_errors_before_anything_is_stored(library: Library, books: Path) -> None:

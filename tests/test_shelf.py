@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from chapterverse.answer.prompts import NOT_IN_BOOK
+from chapterverse.errors import AstRagIndexError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
 from chapterverse.surfaces.cli import app
@@ -229,3 +230,20 @@ def test_numbers_out_of_range_are_refused_by_name(option: str, value: str, home:
     assert done.returncode == 2
     assert f"Invalid value for '{option}'" in done.stderr.replace("'--top' / '-k'", "'--top'")
     assert not home.exists()
+
+
+def test_an_import_replaces_no_index_unasked(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bell, mill = write_book(tmp_path, "bell"), write_book(tmp_path, "mill")
+    archive = tmp_path / "bell.zip"
+    with Library(Settings(home=home)) as library:
+        library.add(bell, index="bell")
+        library.export_index(archive, "bell")
+        library.add(mill, index="vale")
+    for arguments in (["--index", "Vale"], []):
+        with pytest.raises(AstRagIndexError, match="--replace"):
+            run(capsys, "import", str(archive), *arguments)
+    with Library(Settings(home=home)) as library:
+        assert [source.file_id for source in library.inspect("vale").sources] == ["mill.md"]
+    run(capsys, "import", str(archive), "--index", "vale", "--replace")
+    with Library(Settings(home=home)) as library:
+        assert [source.file_id for source in library.inspect("vale").sources] == ["bell.md"]

@@ -26,6 +26,7 @@ DOCUMENT = Document(
         Block(40, len(TEXT), "paragraph", ("Chapter 1", "Its hand")),
     ),
     pages=(PageStart(0, Page(5, "iv")), PageStart(40, Page(6, "v"))),
+    source_url="https://example.org/book",
 )
 CHUNK = Chunk("c1", "book.md", 11, len(TEXT), TEXT[11:], Place(("Chapter 1",), Page(5, "iv"), Page(6, "v")))
 ENTRY = Entry(CHUNK, 0, "book.md", "A Book", "text/markdown", "a" * 64, "e", "https://example.org/book")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from chapterverse.answer.cite import cite
+from chapterverse.answer.cite import cite, text_of
 from chapterverse.answer.gate import Passed
-from chapterverse.answer.prompts import NOT_IN_BOOK
+from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, PART_ABSENT
 from chapterverse.answer.receipt import load, receipt, save, verify
 from chapterverse.errors import AstRagValidationError
 from chapterverse.types import Answer, Document, Passage
@@ -81,6 +81,8 @@ def test_a_selection_is_checked_against_the_receipt_itself() -> None:
     passage = Passage("S1", "The clock had one hand.", 0)
     data = answered("The clock had one hand.", passage=passage)
     assert states(data, None) == ["ok"]
+    data["citations"][0]["place"]["headings"] = ["A chapter"]
+    assert states(data, None) == ["altered"]
     data["selection"] = "The clock had two hands."
     assert states(data, None) == ["stale"]
     data["selection"] = None
@@ -94,12 +96,12 @@ def altered(data: dict[str, Any]) -> list[str]:
 def test_an_answer_that_says_other_than_its_quotes_is_altered() -> None:
     data = answered("It had one hand.", "It stopped often.")
     assert altered({**data, "answer": "It had ten hands."}) == ["The answer is not what its sentences say."]
-    forged = json.loads(json.dumps(data).replace("It had one hand. It", "It had ten hands. It"))
+    forged = json.loads(json.dumps({**data, "answer": "It had ten hands. It stopped often."}))
     forged["sentences"][0]["text"] = "It had ten hands."
     assert altered(forged) == ["This sentence is not what it cites: It had ten hands."]
     for kind, citations in (("statement", []), ("statement", [7]), ("notice", [0]), ("quote", ["0"]), ("other", [0])):
         forged["sentences"][0].update(kind=kind, citations=citations)
-        assert altered(forged) == ["This sentence is not what it cites: It had ten hands."]
+        assert "This sentence is not what it cites: It had ten hands." in altered(forged)
 
 
 def test_a_receipt_that_cites_nothing_is_a_refusal_or_altered() -> None:
@@ -108,9 +110,73 @@ def test_a_receipt_that_cites_nothing_is_a_refusal_or_altered() -> None:
         {**data, "citations": []}
     )
     assert altered({**data, "citations": [], "sentences": [], "answer": "It had ten hands.", "status": "refused"})
-    (verdict,) = verify({**data, "citations": [], "sentences": [], "answer": NOT_IN_BOOK}, lambda file_id: None)
+    refusal = {**data, "citations": [], "sentences": [], "answer": NOT_IN_BOOK}
+    assert altered(refusal) == ['The status is "ok"; of such an answer it is "refused".']
+    (verdict,) = verify({**refusal, "status": "refused"}, lambda file_id: None)
     assert verdict.state == "ok"
     assert "refusal" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("title",), "Another book"),
+        (("file_name",), "other.md"),
+        (("source_url",), "https://elsewhere.example/"),
+        (("place", "headings"), ["Another chapter", "Its hand"]),
+        (("place", "first_page"), {"number": 7, "label": "v"}),
+        (("place", "last_page", "label"), "xii"),
+        (("place", "slide"), 3),
+        (("place",), "page 7"),
+        (("snippet",), "It had one hand. It was made of gold."),
+    ],
+)
+def test_each_field_that_the_book_can_tell_is_checked(path: tuple[str, ...], value: object) -> None:
+    data = json.loads(json.dumps(answered("It had one hand.")))
+    assert states(data, DOCUMENT) == ["ok"]
+    field = data["citations"][0]
+    for name in path[:-1]:
+        field = field[name]
+    field[path[-1]] = value
+    (verdict,) = verify(data, lambda file_id: DOCUMENT)
+    assert verdict.state == "altered"
+    assert ".".join(path) in verdict.message
+
+
+def test_all_that_differs_is_told_at_once() -> None:
+    data = answered("It had one hand.")
+    data["citations"][0].update(title="Another book", mime_type="text/html")
+    (message,) = altered(data)
+    assert 'title is "Another book" in the receipt, and "' in message
+    assert 'mime_type is "text/html"' in message
+
+
+def test_a_quote_in_place_in_another_document_is_stale_and_not_altered() -> None:
+    data = answered("It had one hand.")
+    renamed = replace(DOCUMENT, title="The second edition", sha256="b" * 64)
+    (verdict,) = verify(data, lambda file_id: renamed)
+    assert verdict.state == "stale"
+    assert "sha256" in verdict.message
+    assert "The second edition" in verdict.message
+    data["citations"][0]["sha256"] = "c" * 64
+    assert states(data, DOCUMENT) == ["stale"]
+
+
+@pytest.mark.parametrize("status", ["partial", "conflict", "refused", "fine", None])
+def test_a_status_that_the_answer_does_not_have_is_altered(status: str | None) -> None:
+    assert any("status" in message for message in altered({**answered("It had one hand."), "status": status}))
+
+
+@pytest.mark.parametrize(
+    ("notice", "status"),
+    [(CONFLICT, "conflict"), (PART_ABSENT.format(part="How many hands?"), "partial")],
+)
+def test_notices_have_their_status(notice: str, status: str) -> None:
+    data = answered("It had one hand.")
+    data["sentences"] = [{"text": notice, "kind": "notice", "citations": []}, *data["sentences"]]
+    data["answer"] = text_of([sentence["text"] for sentence in data["sentences"]])
+    assert altered({**data, "status": status}) == []
+    assert len(altered(data)) == 1
 
 
 @pytest.mark.parametrize(

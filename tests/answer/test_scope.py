@@ -117,6 +117,13 @@ def test_what_it_means_in_a_book(scope: QueryScope, expected: Filter | None) -> 
     assert resolve_scope(scope, BOOK) == expected
 
 
+def test_a_heading_in_full_goes_before_a_part_of_another() -> None:
+    book = [("Good habits of bakers",), ("Ovens",), ("Ovens", "Good Habits"), ("Tins",), ("Tins", "Ovens")]
+    assert resolve_scope(QueryScope("section-specific", "good habits"), book) == Filter(sections=("Good Habits",))
+    assert resolve_scope(QueryScope("section-specific", "ovens"), book) == Filter(chapters=("Ovens",))
+    assert resolve_scope(QueryScope("section-specific", "habit"), book) == Filter(chapters=("Good habits of bakers",))
+
+
 def test_chapters_without_the_word_are_found_by_number() -> None:
     novel = [("I",), ("II",), ("III. The Ball",), ("4. After",)]
     assert resolve_scope(QueryScope("section-specific", "chapter 3"), novel) == Filter(chapters=("III. The Ball",))

@@ -140,11 +140,36 @@ def test_spaces_are_those_that_a_reader_sees(markup: str, expected: list[str]) -
         ("<ol type=I start=4><li>a</ol><ol type=i start=1999><li>b</ol>", ["IV. a", "mcmxcix. b"]),
         ("<ol style='list-style-type: lower-alpha'><li>x</ol><ul style='list-style:none'><li>y</ul>", ["a. x", "y"]),
         ("<ol><li><ol type=a><li>x</ol></li><li></li><li>y</ol>", ["1. a. x", "3. y"]),
-        ("<dl><dt>Gait</dt><dd>A way to walk.</dd></dl>", ["Gait", "A way to walk."]),
     ],
 )
 def test_list_items_keep_their_markers(markup: str, expected: list[str]) -> None:
     assert blocks(read(markup)) == [("list", text) for text in expected]
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        (
+            "<dt>\n <dfn>Gait</dfn>\n</dt>\n<dd>\n <p>A way to walk.</p><p>Horses have five.</p></dd><dt>Tack<dd>Gear.",
+            ["Gait: A way to walk.", "Horses have five.", "Tack: Gear."],
+        ),
+        ("<dt>Stoat<dt><p>Ermine</p><dd>A small animal.<dd>Its fur.", ["Stoat, Ermine: A small animal.", "Its fur."]),
+        ("<div><dt>Gait —</dt><dd>A pace.</dd></div><div><dt>Bit:</dt><dd>Iron.</dd></div>",
+         ["Gait — A pace.", "Bit: Iron."]),
+        ("<dt>Tack<dd><ul><li>saddle</ul><dt>Empty<dd><dt>Bit<dd>Iron.", ["Tack", "- saddle", "Empty", "Bit: Iron."]),
+        ("<dt>Feet<dd><dl><dt>Hoof<dd>Of horn.</dl>", ["Feet", "Hoof: Of horn."]),
+    ],
+)  # fmt: skip
+def test_a_term_stands_with_its_definition(entries: str, expected: list[str]) -> None:
+    assert blocks(read(f"<dl>{entries}</dl>")) == [("list", text) for text in expected]
+
+
+def test_links_into_a_glossary_still_lead_to_their_entries() -> None:
+    page = (
+        "<p>A<sup><a href='#n'>1</a></sup> and B<sup><a href='#m'>2</a></sup>.</p>"
+        "<dl><dt id=n>1<dd>Note.<dt>2<dd id=m><p>Other.</p></dl><p>End.</p>"
+    )
+    assert texts(page) == ["A[1] and B[2].", "[1] Note.", "[2] Other.", "End."]
 
 
 def test_kinds() -> None:

@@ -145,9 +145,13 @@ def test_references_without_words_read_as_what_they_point_to() -> None:
     ]
 
 
-def test_references_to_other_files_are_readable() -> None:
-    text = "A [](#rr-rdm-dmp), a [](#cl-team-manual), [](../guides/field-notes.md), {doc}`../old_maps`, {ref}`er-self`."
-    assert read(text) == [("paragraph", "A RDM DMP, a team manual, field notes, old maps, self.")]
+def test_references_to_other_files_get_no_words_of_ours() -> None:
+    text = "A [](#rr-rdm-dmp), [](../a/field%20notes.md), [](x.md#plan), {doc}`../old_maps`, {ref}`er-self`."
+    told = "A rr-rdm-dmp, ../a/field notes.md, x.md#plan, ../old_maps, er-self."
+    assert read(text) == [("paragraph", told)]
+    assert read("(plan)=\n# Ours\n\nSee [](plan), not [](plan.md) or [](x.md#plan).")[-1] == (
+        "paragraph", "See Ours, not plan.md or x.md#plan.",
+    )  # fmt: skip
     text = "At [](https://x.example/a-b), [](doi:10.5/a-b), [![badge](b.png)](https://x.example/), [](<>) `{ref}`."
     assert read(text) == [("paragraph", "At https://x.example/a-b, doi:10.5/a-b, , {ref}.")]
 

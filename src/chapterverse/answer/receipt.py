@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from chapterverse.answer.cite import Lookup, text_of
 from chapterverse.answer.evidence import find
-from chapterverse.answer.prompts import EMPTY_QUESTION, REFUSALS, is_notice
+from chapterverse.answer.prompts import CONFLICT, CONFLICT_SELECTION, EMPTY_QUESTION, NOTICES, REFUSALS, is_notice
 from chapterverse.errors import AstRagValidationError
-from chapterverse.types import Answer, Place, to_dict
+from chapterverse.types import Answer, Document, Place, Status, to_dict
 
 SCHEMA = 1
 State = Literal["ok", "moved", "stale", "missing", "altered"]
@@ -25,6 +25,8 @@ _REFUSED = {*REFUSALS, EMPTY_QUESTION}
 _RECEIPT = {"question": str, "answer": str, "sentences": list, "citations": list}
 _INDEX = {"id": str | None}
 _SENTENCE = {"text": str, "kind": str, "citations": list | tuple}
+_OF_DOCUMENT = ("title", "file_name", "mime_type", "source_url")
+"""What a citation repeats of its document."""
 _CITATION = {"id": str, "quote": str, "start": int, "end": int, "file_id": str | None}
 
 
@@ -101,7 +103,7 @@ def verify(data: Mapping[str, Any], lookup: Lookup) -> list[Verdict]:
     """Look every quote of a receipt up again, in the index or in the original files; then see whether the answer says
     what is quoted. A refusal has nothing to be looked up."""
     _check(data, "The receipt")
-    if _is_refusal(data):
+    if _is_refusal(data) and data.get("status") == _status(data):
         return [Verdict(None, ANSWER, "ok", "This is a refusal: it cites nothing, and there is nothing to verify.")]
     verdicts = [_verdict(number, citation, data, lookup) for number, citation in enumerate(data["citations"])]
     return verdicts + [Verdict(None, ANSWER, "altered", message) for message in _alterations(data)]
@@ -111,9 +113,21 @@ def _is_refusal(data: Mapping[str, Any]) -> bool:
     return data["answer"] in _REFUSED and not (data["sentences"] or data["citations"])
 
 
+def _status(data: Mapping[str, Any]) -> Status:
+    """The status that an answer of these sentences has."""
+    if _is_refusal(data):
+        return "needs_clarification" if data["answer"] == EMPTY_QUESTION else "refused"
+    notices = {sentence["text"] for sentence in data["sentences"] if sentence["kind"] == "notice"}
+    if notices & {CONFLICT, CONFLICT_SELECTION}:
+        return "conflict"
+    return "partial" if notices - NOTICES else "ok"
+
+
 def _alterations(data: Mapping[str, Any]) -> Iterator[str]:
     """What an answer cannot have been like when it was given. A model's own words are only known to cite something."""
-    if not data["citations"]:
+    if data.get("status") != (status := _status(data)):
+        yield f"The status is {_shown(data.get('status'))}; of such an answer it is {_shown(status)}."
+    if not data["citations"] and not _is_refusal(data):
         yield "The receipt cites nothing, and is no refusal: there is nothing to verify."
     for sentence in data["sentences"]:
         text, cited = sentence["text"], [_quote(data, number) for number in sentence["citations"]]
@@ -124,7 +138,7 @@ def _alterations(data: Mapping[str, Any]) -> Iterator[str]:
         }
         if not known.get(sentence["kind"]):
             yield f"This sentence is not what it cites: {text}"
-    if data["answer"] != text_of([sentence["text"] for sentence in data["sentences"]]):
+    if not _is_refusal(data) and data["answer"] != text_of([sentence["text"] for sentence in data["sentences"]]):
         yield "The answer is not what its sentences say."
 
 
@@ -142,7 +156,7 @@ def _verdict(number: int, citation: Mapping[str, Any], data: Mapping[str, Any], 
         return Verdict(number, name, "missing", f"{citation.get('file_name') or file_id} is not there any more.")
     quote, start, end = citation["quote"], citation["start"], citation["end"]
     if quote and document.text[start:end] == quote:
-        return Verdict(number, name, "ok", "The quote stands where it stood.", start, end, document.place(start, end))
+        return _in_place(number, citation, document)
     found = min(find(quote, document.text), key=lambda span: abs(span[0] - start), default=None)
     if found is not None:
         message = "The quote stands elsewhere now."
@@ -152,6 +166,39 @@ def _verdict(number: int, citation: Mapping[str, Any], data: Mapping[str, Any], 
     return Verdict(number, name, "stale", "The document has changed, and the quote is gone.")
 
 
+def _in_place(number: int, citation: Mapping[str, Any], document: Document) -> Verdict:
+    """A quote stands where it stood; all else that is said of it must be so too, unless the document has changed."""
+    start, end = citation["start"], citation["end"]
+    place = document.place(start, end)
+    known = {name: getattr(document, name) for name in _OF_DOCUMENT}
+    differences = list(_differences(citation, {**known, "place": to_dict(place)}, document.text))
+    state: State = "altered" if differences else "ok"
+    message = "The quote stands where it stood."
+    if document.sha256 != citation.get("sha256"):
+        state, message = "stale", f"{message} The document is not the one that was cited: its sha256 is another."
+    return Verdict(number, citation["id"], state, " ".join([message, *differences]), start, end, place)
+
+
+def _differences(citation: Mapping[str, Any], known: Mapping[str, Any], text: str) -> Iterator[str]:
+    """What a citation says beside its quote, and the book does not."""
+    yield from _differing(citation, known, "")
+    if str(citation.get("snippet", "")) not in text:
+        yield "snippet is not in the book."
+
+
+def _differing(said: object, known: object, name: str) -> Iterator[str]:
+    if isinstance(known, Mapping):
+        for key, value in known.items():
+            inner = said.get(key) if isinstance(said, Mapping) else None
+            yield from _differing(inner, value, f"{name}.{key}" if name else key)
+    elif json.dumps(said) != json.dumps(known):  # a tuple is a list once it was saved
+        yield f"{name} is {_shown(said)} in the receipt, and {_shown(known)} in the book."
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _selected(number: int, citation: Mapping[str, Any], selection: object) -> Verdict:
     """A selection is kept in the receipt itself; its hash shows that it is the one that was asked about."""
     name, start, end = citation["id"], citation["start"], citation["end"]
@@ -159,5 +206,8 @@ def _selected(number: int, citation: Mapping[str, Any], selection: object) -> Ve
         return Verdict(number, name, "missing", "The receipt does not hold the selected text.")
     intact = hashlib.sha256(selection.encode()).hexdigest() == citation.get("sha256")
     if intact and citation["quote"] and selection[start:end] == citation["quote"]:
-        return Verdict(number, name, "ok", "The quote stands in the selected text.", start, end, Place())
+        unknown = dict.fromkeys(("chunk_id", *_OF_DOCUMENT))
+        differences = list(_differences(citation, {**unknown, "place": to_dict(Place())}, selection))
+        message = " ".join(["The quote stands in the selected text.", *differences])
+        return Verdict(number, name, "altered" if differences else "ok", message, start, end, Place())
     return Verdict(number, name, "stale", "The selected text or its quote was changed.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -140,11 +140,13 @@ def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
     slide = re.fullmatch(rf"slide\s+({_NUMBER})", identifier, re.IGNORECASE)
     if slide:
         return Filter(slides=(number_of(slide[1]) or 0,))
-    chapters = dict.fromkeys(path[0] for path in outline if path)
-    chosen = _matching(identifier, chapters, chapter=True)
-    if chosen:
-        return Filter(chapters=tuple(chosen))
-    return Filter(sections=tuple(_matching(identifier, dict.fromkeys(path[-1] for path in outline if path))))
+    chapters, sections = (dict.fromkeys(path[level] for path in outline if path) for level in (0, -1))
+    for matching in (_exactly, _partly):
+        if chosen := matching(identifier, chapters, True):
+            return Filter(chapters=tuple(chosen))
+        if chosen := matching(identifier, sections, False):
+            return Filter(sections=tuple(chosen))
+    return Filter(sections=())
 
 
 def number_of(text: str) -> int | None:
@@ -172,12 +174,15 @@ def _pages(identifier: str) -> Filter:
     return Filter(page_labels=tuple(str(page) for page in range(low, high + 1)))
 
 
-def _matching(identifier: str, headings: Sequence[str] | dict[str, None], chapter: bool = False) -> list[str]:
-    """Headings that an identifier names: in full, by its beginning, or by its number ("Chapter 3", "III", "3.2")."""
+def _exactly(identifier: str, headings: Iterable[str], _: bool) -> list[str]:
+    """Headings that an identifier names in full."""
     wanted = _fold(identifier)
-    exact = [heading for heading in headings if _fold(heading) == wanted]
-    if exact:
-        return exact
+    return [heading for heading in headings if _fold(heading) == wanted]
+
+
+def _partly(identifier: str, headings: Iterable[str], chapter: bool) -> list[str]:
+    """Headings that an identifier names by a part of them, or by their number ("Chapter 3", "III", "3.2")."""
+    wanted = _fold(identifier)
     number = _LEADING.fullmatch(wanted)
     if number is None:
         return [heading for heading in headings if wanted and wanted in _fold(heading)]

@@ -49,13 +49,16 @@ async def export_index(store: Store, index: str, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-async def import_index(store: Store, path: Path, index: str | None = None) -> IndexRecord:
-    """Read an index from a file into a store, under its own id or another; one that has it already is replaced."""
+async def import_index(store: Store, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
+    """Read an index from a file into a store, under its own id or another; one that has it already is an error.
+
+    With `replace_old`, it is replaced when the new one is complete.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = manifest_from_json(index or path.name, json.loads(archive.read("index.json")))
             record = replace(manifest.record, id=index or manifest.record.id)
-            async with await store.create(record) as writer:
+            async with await store.create(record, replace=replace_old) as writer:
                 for name in _numbered(archive, "documents"):
                     data = json.loads(archive.read(name))
                     await writer.put_document(document_from_dict(data["document"]), source_from_dict(data["source"]))

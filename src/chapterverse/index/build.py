@@ -23,6 +23,7 @@ Progress = Callable[[int], None]
 """Told how many chunks have been stored so far."""
 
 _BATCH = 256  # chunks that are embedded and stored at a time
+_REASONS = 3  # files that are named where none could be indexed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,12 @@ async def build_index(
     replace_old: bool = True,
     max_chunks: int | None = None,
     progress: Progress | None = None,
+    left_out: Sequence[Notice] = (),
 ) -> BuildResult:
     """Build an index from nothing; one with the same id is replaced when the new one is complete, and not before.
 
-    Without `replace_old`, an index of that id is an error.
+    Without `replace_old`, an index of that id is an error. `left_out`, which may grow meanwhile, is why files are not
+    among `files`.
     """
     chunk_count = source_count = 0
     warnings: list[Notice] = []
@@ -110,11 +113,19 @@ async def build_index(
             await writer.put_document(file.document, file.source)
         await points.finish()
         if not chunk_count:
-            message = "There is nothing to index: no file with text was found."
-            raise AstRagIndexError(message, details={"reason": "empty"})
+            raise _nothing(left_out)
         final = replace(record, updated_at=timestamp(), average_length=points.average_length)
         await writer.commit(final)
     return BuildResult(final, chunk_count, source_count, tuple(warnings))
+
+
+def _nothing(left_out: Sequence[Notice]) -> AstRagIndexError:
+    """That there is nothing to index, and why, as far as a line can say it."""
+    reasons = [f"{notice.file_name}: {notice.reason}" for notice in left_out[:_REASONS]]
+    if more := len(left_out) - len(reasons):
+        reasons.append(f"{more:,} more were left out.")
+    message = " ".join(["There is nothing to index: no file with text was found.", *reasons])
+    return AstRagIndexError(message, details={"reason": "empty"})
 
 
 class PointWriter:

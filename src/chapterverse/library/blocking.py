@@ -187,6 +187,6 @@ class Library:
         """Write an index to one file."""
         return self._loop.run(self._library.export_index(path, index))
 
-    def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Read an index from a file; one of the same id is replaced."""
-        return self._loop.run(self._library.import_index(path, index))
+    def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
+        """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
+        return self._loop.run(self._library.import_index(path, index, replace_old=replace_old))

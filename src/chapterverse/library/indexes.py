@@ -149,11 +149,11 @@ class Indexes:
             retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
             source_config={"sources": [offer.spec.as_dict() for offer in offers]},
         )
-        failed: list[Notice] = []
+        left_out = _notices(offers)
         wanted = _fingerprints(offers)
         async with (
-            aclosing(cut_files(offers, wanted, chunking, ingestion, failed)) as cut,
-            aclosing(truncated(cut, ingestion, failed)) as taken,
+            aclosing(cut_files(offers, wanted, chunking, ingestion, left_out)) as cut,
+            aclosing(truncated(cut, ingestion, left_out)) as taken,
         ):
             files = await self._confirmed(taken, target, ingestion)
             result = await build_index(
@@ -164,9 +164,10 @@ class Indexes:
                 replace_old=replace_old,
                 max_chunks=ingestion.max_chunks,
                 progress=ingestion.on_chunks,
+                left_out=left_out,
             )
         record = await self._profiled(result.record, target)
-        return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
+        return replace(result, record=record, warnings=(*result.warnings, *left_out))
 
     async def sync(
         self,
@@ -319,9 +320,9 @@ class Indexes:
         await export_index(self.store, record.id, path)
         return record
 
-    async def import_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Read an index from a file; one of the same id is replaced."""
-        return await import_index(self.store, path, slug(index) if index else None)
+    async def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
+        """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
+        return await import_index(self.store, path, slug(index) if index else None, replace_old=replace_old)
 
     async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
         if target.dimensions is None:  # only its vectors tell

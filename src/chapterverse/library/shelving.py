@@ -101,8 +101,9 @@ def look(spec: SourceSpec, taken: Collection[str], ingestion: Ingestion) -> Offe
             data = source.fetch(item)
             mime_type = detect.detect(data, item.file_name)
         except UnreadableFileError as error:
-            offer.notices.append(Notice(item.file_id, item.file_name, error.explanation))
-            if error.reason not in ("unsupported", "empty"):
+            if error.reason in ("unsupported", "empty"):
+                offer.notices.append(Notice(item.file_id, item.file_name, error.explanation))
+            else:  # why, whoever reads it will say
                 offer.items[item.file_id], offer.fingerprints[item.file_id] = item, "unreadable"
             continue
         if spec.include_mime_types is None or {mime_type, item.mime_type} & set(spec.include_mime_types):

@@ -31,7 +31,8 @@ def resolve_address(address: str | Path) -> str | Path:
     if address == SAMPLE:
         return sample_book()
     path = Path(address).expanduser()
-    return path.resolve() if path.exists() else address
+    # A blank address is no folder, though a path of that name is the present one.
+    return path.resolve() if str(address).strip() and path.exists() else address
 
 
 def is_text(value: object) -> bool:
@@ -113,8 +114,8 @@ def slug(name: str) -> str:
 
 def index_name(address: str) -> str:
     """The name of an index that nobody named: that of its first book or folder."""
-    last = re.split(r"[/\\]", address.rstrip("/\\"))[-1]
-    return Path(last).stem or last
+    last = re.split(r"[/\\]", address.strip().rstrip("/\\"))[-1]
+    return Path(last).stem or last or "books"
 
 
 def home_at(path: str | Path) -> Path | None:

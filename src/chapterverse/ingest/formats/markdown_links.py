@@ -1,8 +1,8 @@
-"""References of Markdown and MyST that carry no words of their own, as the words that a reader would see.
+"""References of Markdown and MyST that carry no words of their own, as what they point to.
 
-A label of the same file reads as the heading that it stands above. What lies in another file is called after its label
-or name: the title itself would make this file's text depend on files that may change without it, and a citation names
-one file by its hash.
+A label of the same file reads as the heading that it stands above. What lies in another file stays the label or path
+that this file has: a quote must have no words that the book does not, and the title itself would make this file's text
+depend on files that may change without it, though a citation names one file by its hash.
 """
 
 from __future__ import annotations
@@ -23,10 +23,6 @@ _LONGEST = 250
 """What is longer is no heading to the composer, and repeated by a thousand links would make a bomb."""
 _ROLE = re.compile(r"\{([\w:-]+)\}$")
 _POINTING_ROLES = frozenset({"ref", "numref", "doc"})
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
-_SUFFIX = re.compile(r"\.\w{1,5}$")
-_SEPARATORS = re.compile(r"[\s:_-]+")
-_VOWEL = re.compile(r"[aeiouy0-9]", re.IGNORECASE)
 
 
 def labelled(text: str) -> dict[str, str]:
@@ -78,17 +74,6 @@ def _shown(role: str, content: str, titles: Mapping[str, str]) -> str:
 
 
 def _name(target: str, titles: Mapping[str, str]) -> str:
-    """What a reference points to, in words: a heading, an address as it is, or a label or file name made readable."""
-    target = unquote(target)
-    if _ADDRESS.match(target):
-        return target
-    path, _, label = target.partition("#")
-    label = label or _SUFFIX.sub("", path.rstrip("/").rpartition("/")[2])
-    return titles.get(label.lower()) or _readable(label)
-
-
-def _readable(label: str) -> str:
-    """A label in words: without the short prefix that keeps a book's labels apart, and with abbreviations as such."""
-    first, *others = [part for part in _SEPARATORS.split(label) if part] or [label]
-    parts = others if others and len(first) <= 2 else [first, *others]
-    return " ".join(part if _VOWEL.search(part) else part.upper() for part in parts)
+    """What a reference points to: the heading under a label of this file, else the label, path or address itself."""
+    label = unquote(target).removeprefix("#")
+    return titles.get(label.lower()) or label

@@ -263,7 +263,10 @@ def verify(
     book: Annotated[str | None, typer.Option(help="Check against this file or folder instead of the index.")] = None,
     json: Json = False,
 ) -> None:
-    """Check every quote of a receipt again, and that the answer says what is quoted; exit code 1 if it does not."""
+    """Check every quote of a receipt again, all it says of them, and that the answer says what is quoted.
+
+    Exit code 1 if something is not so.
+    """
     from chapterverse.surfaces.cli import asking
 
     raise typer.Exit(asking.verify(receipt, book=book, as_json=json))
@@ -393,11 +396,12 @@ def export_index(path: Annotated[Path, typer.Argument(help="The file to write.")
 def import_index(
     path: Annotated[Path, typer.Argument(help="A file that `export` has written.", exists=True, dir_okay=False)],
     index: Annotated[str | None, typer.Option("--index", "-i", help="Under this name instead of its own.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="In place of an index of that name.")] = False,
 ) -> None:
     """Read an index from a file that `export` has written."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.import_index(path, index))
+    raise typer.Exit(shelf.import_index(path, index, replace=replace))
 
 
 def main() -> None:

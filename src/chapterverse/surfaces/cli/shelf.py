@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chapterverse.errors import AstRagError
+from chapterverse.errors import AstRagError, AstRagIndexError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
@@ -153,10 +153,17 @@ def export_index(index: str | None, path: Path) -> int:
     return OK
 
 
-def import_index(path: Path, index: str | None) -> int:
+def import_index(path: Path, index: str | None, *, replace: bool) -> int:
     """Read an index from a file."""
     with Library() as library:
-        record = library.import_index(path, index)
+        try:
+            record = library.import_index(path, index, replace_old=replace)
+        except AstRagIndexError as error:
+            if error.details.get("reason") != "exists":
+                raise
+            name = error.details["index"]
+            message = f"There is an index {name!r} already: say --replace to replace it, or --index for another name."
+            raise AstRagIndexError(message, details=error.details, cause=error) from error
     console().print(f"Read {escape(record.name)} as {record.id}.")
     return OK
 

@@ -9,6 +9,9 @@ from urllib.parse import unquote
 from chapterverse.ingest.composer import Composer, Piece, clean
 from chapterverse.types import BlockKind, Page
 
+_LEADING_ON = (":", ",", ";", "=", "-", "–", "—")
+"""What a term may end with itself to lead on to its definition."""
+
 
 @dataclass(slots=True)
 class NoteRef:
@@ -73,6 +76,35 @@ class Passage:
         notes = [reference for reference in self.references if reference.note is not None]
         kept = (str(piece) for piece in self.pieces if not isinstance(piece, Page) and piece not in notes)
         return clean("".join(kept)).strip()
+
+
+def define(terms: list[Passage], passage: Passage) -> Passage:
+    """A definition behind the terms that it defines: "Stoat, Ermine: A small animal." """
+    pieces: list[Piece | NoteRef] = []
+    for term in terms:
+        pieces += [", ", *stripped(term.pieces)] if pieces else stripped(term.pieces)
+    ends_open = not (isinstance(last := pieces[-1], str) and last.endswith(_LEADING_ON))
+    return Passage(
+        passage.kind,
+        [*pieces, ": " if ends_open else " ", *stripped(passage.pieces)],
+        marker=terms[0].marker,
+        cfi=terms[0].cfi,
+    )
+
+
+def stripped(pieces: list[Piece | NoteRef]) -> list[Piece | NoteRef]:
+    """The pieces without spaces at either end."""
+    while pieces and isinstance(first := pieces[0], str):
+        pieces[0] = first.lstrip()
+        if pieces[0]:
+            break
+        del pieces[0]
+    while pieces and isinstance(last := pieces[-1], str):
+        pieces[-1] = last.rstrip()
+        if pieces[-1]:
+            break
+        del pieces[-1]
+    return pieces
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chapterverse.ingest.composer import Piece
-from chapterverse.ingest.formats.markup.passages import Anchor, NoteRef, Passage, target
+from chapterverse.ingest.formats.markup.passages import Anchor, NoteRef, Passage, define, target
 from chapterverse.ingest.formats.markup.rules import (
     BLOCKS,
     KINDS,
@@ -44,6 +44,8 @@ class _Frame:
     anchor: Anchor | None = None
     counter: Callable[[Mapping[str, str]], str] | None = None
     cut: _Cut | None = None
+    entry: str = ""
+    """Which part of a glossary's entry this is or stands in: "dt", "dd", or none."""
 
 
 @dataclass(slots=True)
@@ -80,6 +82,9 @@ class MarkupReader:
         self._buffer: list[Piece | NoteRef] = []
         self._inked = False
         self._marker = ""
+        self._terms = 0
+        """How many of the last passages are terms that wait for their definition."""
+        self._terms_anchors = 0
 
     def begin(self, base: str, cfi: str | None = None) -> None:
         """A document named `base` begins; `cfi` is the path of its item in the spine."""
@@ -105,6 +110,7 @@ class MarkupReader:
         parent = self._frames[-1]
         frame = _Frame(tag, step, kind=KINDS.get(tag, parent.kind), heading=parent.heading)
         frame.block_depth, frame.math = parent.block_depth, parent.math or tag == "math"
+        frame.entry = tag if tag in ("dt", "dd") else parent.entry
         if types & NOTE_TYPES:
             frame.kind = "footnote"
         if parent.heading is not None:
@@ -156,6 +162,10 @@ class MarkupReader:
             frame.counter = numbering(tag, attributes)
         elif tag == "li":
             self._marker += parent.counter(attributes) if parent.counter else list_marker("ul", 0)
+        elif tag == "dl":
+            self._terms = 0
+        elif tag == "dt" and not self._terms:
+            self._terms_anchors = len(self._anchor_log)
         elif tag == "table":
             if self._tables:
                 self._tables[-1].open_table()
@@ -168,6 +178,8 @@ class MarkupReader:
     def _close_block(self, frame: _Frame) -> None:
         if frame.tag == "li":
             self._marker = ""
+        elif frame.tag == "dd":
+            self._terms = 0
         elif self._tables and frame.tag in ("td", "th"):
             self._tables[-1].close_cell(len(self.passages))
         elif frame.tag == "table":
@@ -243,8 +255,20 @@ class MarkupReader:
             passage.kind, passage.level = "heading", frame.heading.level
         elif frame.kind != "code":
             passage.marker = self._marker
-        self.passages.append(passage)
+        self._place_entry(frame, passage)
         self._buffer, self._inked, self._marker = [], False, ""
+
+    def _place_entry(self, frame: _Frame, passage: Passage) -> None:
+        """A passage goes behind the others; one that defines the terms before it becomes one with them."""
+        plain = passage.kind == "list"
+        if frame.entry == "dd" and self._terms and plain and not passage.marker:
+            passage = define(self.passages[-self._terms :], passage)
+            del self.passages[-self._terms :]
+            place = len(self.passages)
+            for anchor in self._anchor_log[self._terms_anchors :]:
+                anchor.start, anchor.end = min(anchor.start, place), min(anchor.end, place + 1)
+        self._terms = self._terms + 1 if frame.entry == "dt" and plain else 0
+        self.passages.append(passage)
 
     def _place(self, depth: int) -> str | None:
         """The EPUB CFI of the element at `depth`."""

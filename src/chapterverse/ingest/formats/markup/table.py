@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chapterverse.ingest.composer import Piece
-from chapterverse.ingest.formats.markup.passages import NoteRef, Passage
+from chapterverse.ingest.formats.markup.passages import NoteRef, Passage, stripped
 
 _SPACES = re.compile(r"\s+")
 _WIDEST = 100
@@ -88,7 +88,7 @@ def _line(cells: list[list[Passage]]) -> list[Piece | NoteRef]:
     line: list[Piece | NoteRef] = []
     for number, passages in enumerate(cells):
         line += [" | ", *_content(passages)] if number else _content(passages)
-    return _stripped(line)
+    return stripped(line)
 
 
 def _content(passages: list[Passage]) -> list[Piece | NoteRef]:
@@ -96,22 +96,7 @@ def _content(passages: list[Passage]) -> list[Piece | NoteRef]:
     content: list[Piece | NoteRef] = []
     for passage in passages:
         content += [" ", passage.marker, *passage.pieces]
-    return _stripped([_SPACES.sub(" ", piece) if isinstance(piece, str) else piece for piece in content])
-
-
-def _stripped(pieces: list[Piece | NoteRef]) -> list[Piece | NoteRef]:
-    """The pieces without spaces at either end."""
-    while pieces and isinstance(first := pieces[0], str):
-        pieces[0] = first.lstrip()
-        if pieces[0]:
-            break
-        del pieces[0]
-    while pieces and isinstance(last := pieces[-1], str):
-        pieces[-1] = last.rstrip()
-        if pieces[-1]:
-            break
-        del pieces[-1]
-    return pieces
+    return stripped([_SPACES.sub(" ", piece) if isinstance(piece, str) else piece for piece in content])
 
 
 def _span(attributes: Mapping[str, str], name: str) -> int:
