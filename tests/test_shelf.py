@@ -136,7 +136,12 @@ def test_tables_stay_readable_in_eighty_columns(home: Path, tmp_path: Path, caps
 
 
 NOT_THERE = [
-    (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
+    (
+        ["--section", "Chapter 99"],
+        "there is no chapter or section 'Chapter 99'; there are The Clocks of Harrow Vale, Chapter 1: The Valley That"
+        " Needed Clocks, Chapter 2: The Guild and Its Founders, Chapter 3: The Weight and the Drop, Chapter 4: Wheels,"
+        " Teeth and the Stork and 8 more",
+    ),
     (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
     (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
 ]

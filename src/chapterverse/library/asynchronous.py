@@ -114,7 +114,7 @@ class AsyncLibrary(Indexes):
                 where=within,
                 rerank=self._relevances,
             )
-            if diagnostics.empty_because == "no_matches":
+            if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
                 diagnostics.unmet = await unmet_condition(reader, where, scope)
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
@@ -157,7 +157,8 @@ class AsyncLibrary(Indexes):
             context = context_of(question, history)
             book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
             answer = self._heard(replace(await ask(question, mind, book, watch=watch), question=said))
-            if answer.reason == "no_matches" and (unmet := await unmet_condition(reader, where, scope)):
+            if answer.reason in ("no_matches", "out_of_scope") and await self._is_empty(reader, within):
+                unmet = await unmet_condition(reader, where, scope)
                 answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
 
@@ -248,7 +249,10 @@ class AsyncLibrary(Indexes):
         """Whether a question names a place that is not in this book, and need not be."""
         if not may_be_elsewhere(scope):
             return False
-        within = await self._within(reader, None, scope)
+        return await self._is_empty(reader, await self._within(reader, None, scope))
+
+    async def _is_empty(self, reader: IndexReader, within: Filter | None) -> bool:
+        """Whether a place was named, and nothing is there."""
         return within is not None and not await reader.count(within)
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
