@@ -11,6 +11,7 @@ from chapterverse.answer.scope import (
     named_scope,
     number_of,
     parse_scope,
+    resolve_names,
     resolve_scope,
     without_scope,
 )
@@ -115,6 +116,14 @@ def test_a_scope_by_its_name() -> None:
 )
 def test_what_it_means_in_a_book(scope: QueryScope, expected: Filter | None) -> None:
     assert resolve_scope(scope, BOOK) == expected
+
+
+def test_the_names_of_a_filter_are_those_of_scopes() -> None:
+    named = Filter(chapters=("Chapter III", "Chapter 40"), sections=("the drop",), read_until=9)
+    assert resolve_names(named, BOOK) == Filter(
+        chapters=("Chapter 3: The Weight", "Chapter 40"), sections=("The Drop",), read_until=9
+    )
+    assert resolve_names(Filter(file_ids=("a",)), BOOK) == Filter(file_ids=("a",))
 
 
 def test_chapters_without_the_word_are_found_by_number() -> None:

@@ -251,6 +251,7 @@ def test_books_are_listed_and_can_be_completed(assistant: Assistant) -> None:
         ("ask", {"question": "Who was Ambrose Kell?", "chapter": "Chapter 77"}, "no chapter or section 'Chapter 77'"),
         ("ask", {"question": "How do I bake a cake?", "chapter": "Chapter 77"}, "there are The Clocks of Harrow Vale"),
         ("ask", {"question": "Who was Ambrose Kell?", "pages": "x"}, "There is no page 'x'; the last is page 68"),
+        ("ask", {"question": "Who was Ambrose Kell?", "read_until": -1}, "read_until is -1"),
         ("ask", {}, "question: Field required"),
         ("ask", {"question": "What?", "chapters": "1"}, "has no argument chapters. It takes: question, index"),
         ("search", {"query": "bells", "top_k": 51}, "top_k is 51"),

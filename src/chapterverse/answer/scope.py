@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chapterverse.errors import InvalidQueryError
@@ -145,6 +145,23 @@ def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
     if chosen:
         return Filter(chapters=tuple(chosen))
     return Filter(sections=tuple(_matching(identifier, dict.fromkeys(path[-1] for path in outline if path))))
+
+
+def resolve_names(where: Filter, outline: Outline) -> Filter:
+    """A filter whose chapters and sections may be named as in a scope; a name that is nobody's stays as it is."""
+    chapters = dict.fromkeys(path[0] for path in outline if path)
+    sections = dict.fromkeys(path[-1] for path in outline if path)
+    return replace(
+        where,
+        chapters=_resolved(where.chapters, chapters, chapter=True),
+        sections=_resolved(where.sections, sections),
+    )
+
+
+def _resolved(names: Sequence[str] | None, headings: dict[str, None], chapter: bool = False) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return tuple(dict.fromkeys(one for name in names for one in _matching(name, headings, chapter) or [name]))
 
 
 def number_of(text: str) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from chapterverse.answer.scope import QueryScope, resolve_scope
+from chapterverse.answer.scope import QueryScope, resolve_names, resolve_scope
 from chapterverse.protocols import IndexReader
 from chapterverse.types import Answer, Filter, SourceRecord
 
@@ -35,7 +35,9 @@ def why_nothing(answer: Answer) -> str | None:
 async def unmet_condition(reader: IndexReader, where: Filter | None, scope: QueryScope) -> str:
     """The first condition that nothing meets, or that nothing meets all of them at once."""
     sources = await reader.sources()
-    within = resolve_scope(scope, [path for source in sources for path in source.outline])
+    outline = [path for source in sources for path in source.outline]
+    within = resolve_scope(scope, outline)
+    where = resolve_names(where, outline) if where else None
     if within is not None and not await reader.count(within):
         if scope.type == "page-specific":
             return f"there is no page {scope.identifier!r}{_pages_known(sources)}"

@@ -14,7 +14,15 @@ from typing import Any, Self
 from chapterverse.answer.pipeline import Mind, Watch, ask
 from chapterverse.answer.questions import asks_for_theme, speaks_of_theme, theme_of
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, may_be_elsewhere, parse_scope, resolve_scope
+from chapterverse.answer.scope import (
+    FULL_BOOK,
+    Outline,
+    QueryScope,
+    may_be_elsewhere,
+    parse_scope,
+    resolve_names,
+    resolve_scope,
+)
 from chapterverse.answer.unmet import EMPTY_SCOPE, unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
@@ -49,6 +57,15 @@ class SearchResult:
     found: tuple[Found, ...]
     diagnostics: Diagnostics
     usage: EmbeddingUsage
+
+    @property
+    def nothing_because(self) -> str | None:
+        """Why nothing was found, where nothing was."""
+        if self.found:
+            return None
+        if self.diagnostics.empty_because == "below_threshold":
+            return f"no passage scores {self.settings.min_score:g} or more"
+        return self.diagnostics.unmet or "no passage has any of these words"
 
 
 class AsyncLibrary(Indexes):
@@ -257,10 +274,15 @@ class AsyncLibrary(Indexes):
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         check_text(scope=scope.identifier, **(asdict(where) if where else {}))
+        if where is not None and (where.chapters or where.sections):
+            where = resolve_names(where, await _outline(reader))
         if scope.type == "full-book":
             return where
-        outline = [path for source in await reader.sources() for path in source.outline]
-        return _both(resolve_scope(scope, outline), where)
+        return _both(resolve_scope(scope, await _outline(reader)), where)
+
+
+async def _outline(reader: IndexReader) -> Outline:
+    return [path for source in await reader.sources() for path in source.outline]
 
 
 def _both(scope: Filter | None, where: Filter | None) -> Filter | None:
