@@ -21,7 +21,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceTemplateReference
 
-from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
+from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
@@ -177,6 +177,10 @@ def test_a_selection_is_answered_from_alone(stdio: Assistant) -> None:
     refused = stdio.structured("ask", question="Who cast the bell?", selected_text=text)
     assert (refused["answer"], refused["related"]) == (NOT_IN_SELECTION, [])
     assert "without a place" in stdio.error("ask", question="What is it?", selected_text=text, chapter="3")
+
+
+def test_a_question_about_nobody_says_that_it_does_not_say_whom(stdio: Assistant) -> None:
+    assert text_of(stdio.call("ask", question="And what about him?")) == f"{EMPTY_QUESTION} {NAMES_NOTHING}"
 
 
 def test_search_stays_within_a_place(stdio: Assistant) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
+from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.scope import QueryScope
 from chapterverse.answer.unmet import why_nothing
 from chapterverse.errors import AstRagIndexError
@@ -65,6 +66,8 @@ def _print(answer: Answer, explain: bool, several: bool) -> None:
     """An answer for people; where the index has several files, with the file of each citation."""
     out = console()
     out.print(Text(answer.text, "bold"))
+    if answer.status == "needs_clarification":
+        out.print(NAMES_NOTHING)
     if nothing := why_nothing(answer):
         out.print(f"Nothing was found: {nothing}.", markup=False)
     for number, citation in enumerate(answer.citations, 1):
