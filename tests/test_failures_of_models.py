@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -53,6 +56,15 @@ def test_a_model_that_fails_is_an_error_that_says_so(
     assert caught.value.retryable == retryable
     assert details.items() <= caught.value.details.items()
     assert "a-secret-key" not in str(caught.value)
+
+
+def test_a_failure_is_told_once_and_not_logged_to_the_terminal_before(httpserver: HTTPServer) -> None:
+    chat = ChatServer(httpserver, [Raw(401, error("Bad key."))])
+    asked = [sys.executable, "-m", "chapterverse", "ask", QUESTION, "-s", BELL, "--model", "openai:test"]
+    keys = {"OPENAI_BASE_URL": chat.base_url, "OPENAI_API_KEY": "a-secret-key"}
+    done = subprocess.run(asked, env={**os.environ, **keys}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert done.stderr.startswith("chapterverse: ")
 
 
 def test_a_provider_that_is_not_there_is_an_error_to_try_again() -> None:

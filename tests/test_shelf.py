@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chapterverse.answer.prompts import NOT_IN_BOOK
+from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
@@ -137,7 +137,12 @@ def test_tables_stay_readable_in_eighty_columns(home: Path, tmp_path: Path, caps
 
 
 NOT_THERE = [
-    (["--section", "Chapter 99"], "there is no chapter or section 'Chapter 99'"),
+    (
+        ["--section", "Chapter 99"],
+        "there is no chapter or section 'Chapter 99'; there are The Clocks of Harrow Vale, Chapter 1: The Valley That"
+        " Needed Clocks, Chapter 2: The Guild and Its Founders, Chapter 3: The Weight and the Drop, Chapter 4: Wheels,"
+        " Teeth and the Stork and 8 more",
+    ),
     (["--page", "900"], "there is no page '900'; the last is page 68 of its file"),
     (["--file", "lost.pdf"], "there is no file 'lost.pdf'; there are the-clocks-of-harrow-vale.pdf"),
 ]
@@ -182,6 +187,13 @@ def test_a_question_within_nothing_is_refused_and_says_why(
     assert run(capsys, "ask", question, *conditions) == f"{NOT_IN_BOOK}\nNothing was found: {why}.\n"
     as_json = json.loads(run(capsys, "ask", question, *conditions, "--json"))
     assert (as_json["answer"], as_json["reason"], as_json["nothing_because"]) == (NOT_IN_BOOK, "no_matches", why)
+
+
+def test_a_question_about_nobody_says_that_it_does_not_say_whom(
+    clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(clocks_home))
+    assert run(capsys, "ask", "And what about him?") == f"{EMPTY_QUESTION}\n{NAMES_NOTHING}\n"
 
 
 def test_a_refusal_explains_how_sure_the_reader_was(

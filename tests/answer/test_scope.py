@@ -11,6 +11,7 @@ from chapterverse.answer.scope import (
     named_scope,
     number_of,
     parse_scope,
+    resolve_names,
     resolve_scope,
     without_scope,
 )
@@ -122,6 +123,14 @@ def test_a_heading_in_full_goes_before_a_part_of_another() -> None:
     assert resolve_scope(QueryScope("section-specific", "good habits"), book) == Filter(sections=("Good Habits",))
     assert resolve_scope(QueryScope("section-specific", "ovens"), book) == Filter(chapters=("Ovens",))
     assert resolve_scope(QueryScope("section-specific", "habit"), book) == Filter(chapters=("Good habits of bakers",))
+
+
+def test_the_names_of_a_filter_are_those_of_scopes() -> None:
+    named = Filter(chapters=("Chapter III", "Chapter 40"), sections=("the drop",), read_until=9)
+    assert resolve_names(named, BOOK) == Filter(
+        chapters=("Chapter 3: The Weight", "Chapter 40"), sections=("The Drop",), read_until=9
+    )
+    assert resolve_names(Filter(file_ids=("a",)), BOOK) == Filter(file_ids=("a",))
 
 
 def test_chapters_without_the_word_are_found_by_number() -> None:

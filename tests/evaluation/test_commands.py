@@ -98,6 +98,41 @@ def test_calibrate_shows_stores_and_takes_back(home: Path, chapterverse: Callabl
         assert library.record(INDEX).calibration == {}
 
 
+@pytest.mark.parametrize(
+    ("model", "code", "message"),
+    [("foo", 2, "foo"), ("openai:gpt-5.4-mini", 1, "OPENAI_API_KEY")],
+)
+def test_eval_without_a_model_is_one_error_at_once(
+    home: Path,
+    chapterverse: Callable[..., Done],
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = chapterverse("eval", home / "few.jsonl", "--model", model)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+    assert message in done.stderr
+
+
+def test_eval_fails_where_no_question_gets_an_answer(
+    home: Path, chapterverse: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", "http://127.0.0.1:9/v1")
+    questions.save(home / "one.jsonl", FEW[:1])
+    done = chapterverse("eval", home / "one.jsonl", "--model", "openai-compatible:m")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "None of 1 questions got an answer. The first: " in done.stderr
+
+
+def test_a_file_without_questions_names_a_new_one_for_drafts(home: Path, chapterverse: Callable[..., Done]) -> None:
+    (home / "empty.jsonl").write_text("\n")
+    done = chapterverse("eval", home / "empty.jsonl")
+    assert done.returncode == 2
+    assert f"`chapterverse eval {home / 'empty-drafts.jsonl'} --make` drafts some." in done.stderr
+
+
 def test_make_drafts_into_a_new_file_only(home: Path, chapterverse: Callable[..., Done]) -> None:
     path = home / "drafts.jsonl"
     done = chapterverse("eval", path, "--make", "--count", "12")

@@ -66,8 +66,18 @@ def test_drafts_can_be_kept_read_and_are_the_same_every_time(
         ),
         (
             "The bridge at Tollen was rebuilt in 1742, and it has stood ever since.",
-            "The bridge at Tollen was rebuilt in which year?",
+            "In which year was the bridge at Tollen rebuilt?",
             "1742",
+        ),
+        (
+            "The millers of Tollen brought home the first clock in 1742, and a heifer with it.",
+            "The millers of Tollen brought home the first clock in which year?",
+            "1742",
+        ),
+        (
+            "The twelve jurors of the vale were all writing very busily on slates.",
+            "How many jurors of the vale were all writing very busily on slates?",
+            "twelve jurors",
         ),
         (
             "The great wheel turns once in twelve hours; the small one turns more often.",
@@ -81,8 +91,35 @@ def test_a_sentence_becomes_a_question(sentence: str, question: str, answer: str
     assert (draft.question, draft.answer, draft.quote, draft.section) == (question, answer, sentence, "One")
 
 
-def test_sentences_that_lean_on_others_are_left_alone() -> None:
-    assert drafts._Book([book("It was rebuilt in 1742, and it has stood ever since.")]).drafts() == []
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "It was rebuilt in 1742, and it has stood ever since.",
+        "However, the bridge at Tollen was rebuilt in 1742 by the millers.",
+        "Why, the miller of Tollen has not slept these three weeks!'",
+        "The miller of Tollen has not slept for three whole weeks, poor soul!",
+        "‘The miller is out. The miller of Tollen has not slept for three weeks.’",
+        "'The miller is out,' said Ann. 'The mill of Tollen has not turned for three weeks. Nobody has seen him.'",
+        "“The clock is old. The clock of Tollen was made in 1742 by the millers. Look at it.”",
+        "The clock that I bought at Tollen was made in 1742 by the millers.",
+        "The miller (so they say in Tollen, where in 1742 there was a fire) has two sons.",
+        "If the miller of Tollen sleeps for three weeks, the mill stands still.",
+        "By the millers of Tollen, the eggs are from eight to ten lines in length.",
+        "Great is the power of steady misrepresentation, as every miller knows.",
+        "The miller of Tollen walked round the two sides of the old mill.",
+    ],
+)
+def test_speech_exclamations_and_what_leans_on_others_are_left_alone(paragraph: str) -> None:
+    assert [one.question for one in drafts._Book([book(paragraph)]).drafts()] == []
+
+
+def test_who_did_something_is_asked_of_names_of_one_word_too_but_not_too_often() -> None:
+    deeds = [f"Alice opened the {colour} door of the long hall, and she went in." for colour in COLOURS]
+    made = drafts._Book([book(*deeds, "Every cat of the hall liked Alice, and Alice, and the tall Alice.")]).drafts()
+    assert len(made) == 5
+    assert (made[0].question, made[0].answer) == ("Who or what opened the red door of the long hall?", "Alice")
+    said = book("Alice replied in a very melancholy voice.", "Alice was sad, as Alice was shy, and so was Alice.")
+    assert drafts._Book([said]).drafts() == []
 
 
 @pytest.mark.parametrize(
@@ -133,7 +170,21 @@ def test_a_name_is_exchanged_for_one_of_whom_the_book_does_not_say_it() -> None:
     )
     (draft,) = (one for one in made.drafts() if one.note == "cloze, year")
     swapped = made.exchanged(draft, random.Random(0))
-    assert swapped == "The first clock was built by Bob Roe in which year?"
+    assert swapped == "In which year was the first clock built by Bob Roe?"
+
+
+def test_a_person_is_not_exchanged_for_a_place() -> None:
+    made = drafts._Book(
+        [
+            book(
+                "The first clock was built by Ann Lee in 1742, for a heifer and a cheese.",
+                "Everybody in the valley liked old Ann Lee, though never at High Garth.",
+                "The miller and his wife were born at High Garth.",
+            )
+        ]
+    )
+    (draft,) = (one for one in made.drafts() if one.note == "cloze, year")
+    assert made.exchanged(draft, random.Random(0)) is None
 
 
 def test_too_few_are_refused(clocks: Library) -> None:

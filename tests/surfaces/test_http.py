@@ -77,6 +77,7 @@ def test_scope_and_filters_restrict(client: httpx2.Client) -> None:
         ({"question": "What is it?", "top_k": 51}, "top_k"),
         ({"question": "What is it?", "scope": {"type": "chapter"}}, "scope type"),
         ({"question": "What is it?", "nonsense": 1}, "nonsense"),
+        ({"question": "What is it?", "filters": {"read_until": -1}}, "read_until is -1; it must be a page"),
         ({"question": "What is it?", "filters": {"author": "x"}}, "author"),
     ],
 )
@@ -126,7 +127,28 @@ def test_other_errors_have_the_same_shape(client: httpx2.Client) -> None:
     unknown = client.post("/ask", json={"question": "What is it?", "index": "nowhere"})
     assert (unknown.status_code, set(unknown.json())) == (404, {"error", "detail", "request_id"})
     assert client.get("/nowhere").json().keys() == {"error", "detail", "request_id"}
-    assert client.post("/ask", content=b"{").status_code == 400
+
+
+def test_a_body_that_is_not_json_is_told_where(client: httpx2.Client) -> None:
+    response = client.post("/ask", content=b'{"question": oh}', headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith("The body is not JSON: Expecting value at character 13.")
+
+
+def test_a_filter_names_chapters_as_a_scope_does_and_an_empty_search_says_why(client: httpx2.Client) -> None:
+    def search(chapter: str) -> dict[str, Any]:
+        body: dict[str, Any] = client.post(
+            "/search", json={"query": "bells", "filters": {"chapters": [chapter]}}
+        ).json()
+        return body
+
+    found = search("Chapter VII")
+    assert found["results"]
+    assert "nothingBecause" not in found
+    assert search("Chapter 77")["nothingBecause"].startswith("there is no chapter 'Chapter 77'; there are The Clocks")
+    asked = {"question": "Who was Nan Calloway?", "filters": {"chapter": "Chapter VII"}}
+    chunks = client.post("/ask", json=asked).json()["matched_chunks"]
+    assert {chunk["chapter"] for chunk in chunks} == {"Chapter 7: Makers and Their Marks"}
 
 
 def test_health_readiness_and_indexes(client: httpx2.Client) -> None:

@@ -177,6 +177,7 @@ def test_without_roots_nothing_is_read(tmp_path: Path) -> None:
         ("/answer", {"question": " "}, "Please provide a question about the book."),
         ("/search", {"query": "bell", "retrieval": {"topK": 51}}, "top_k"),
         ("/search", {"query": "bell", "nonsense": 1}, "'nonsense' is not supported"),
+        ("/search", {"query": "bell", "filters": {"readUntil": 0}}, "read_until is 0"),
     ],
 )  # fmt: skip
 def test_what_a_request_may_not_say(indexed: Service, path: str, body: dict[str, Any], said: str) -> None:
@@ -198,6 +199,15 @@ def test_a_token_of_their_own_does_not_get_them_our_key(indexed: Service, monkey
         response = client.post(path, json={**body, **token})
         assert (response.status_code, response.json()["error"]) == (502, "AstRagAuthError"), response.text
         assert "OpenAI needs a key" in response.json()["detail"]
+
+
+def test_several_indexes_and_none_is_named(service: Service) -> None:
+    client, books = service
+    build(client, books)
+    build(client, books, "More")
+    response = client.post("/ask", json={"question": "When was the great bell cast?"})
+    assert response.status_code == 404
+    assert response.json()["detail"] == "Which index? There are: books, more. Name one of them."
 
 
 def test_an_index_of_that_name_is_in_the_way(service: Service) -> None:

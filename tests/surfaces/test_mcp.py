@@ -21,7 +21,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceTemplateReference
 
-from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
+from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import Settings
@@ -179,6 +179,10 @@ def test_a_selection_is_answered_from_alone(stdio: Assistant) -> None:
     assert "without a place" in stdio.error("ask", question="What is it?", selected_text=text, chapter="3")
 
 
+def test_a_question_about_nobody_says_that_it_does_not_say_whom(stdio: Assistant) -> None:
+    assert text_of(stdio.call("ask", question="And what about him?")) == f"{EMPTY_QUESTION} {NAMES_NOTHING}"
+
+
 def test_search_stays_within_a_place(stdio: Assistant) -> None:
     found = stdio.structured("search", query="the longest drop", top_k=3, chapter="Chapter 3", file=BOOK)["passages"]
     assert len(found) == 3
@@ -189,7 +193,6 @@ def test_search_stays_within_a_place(stdio: Assistant) -> None:
     assert early
     assert max(one["page"] for one in early) <= 12
     assert stdio.structured("search", query="weight", pages="11")["passages"][0]["page_label"] == "11"
-    assert text_of(stdio.call("search", query="zymurgy", chapter="Chapter 99")).startswith("Nothing was found.")
 
 
 def test_a_chapter_is_read_piece_by_piece(stdio: Assistant) -> None:
@@ -249,10 +252,15 @@ def test_books_are_listed_and_can_be_completed(assistant: Assistant) -> None:
         ("ask", {"question": " "}, "Please provide a question about the book."),
         ("ask", {"question": "x" * 1001}, "Please shorten it."),
         ("ask", {"question": "What?", "chapter": "1", "pages": "2"}, "Give a chapter or pages, not both."),
+        ("ask", {"question": "Who was Ambrose Kell?", "chapter": "Chapter 77"}, "no chapter or section 'Chapter 77'"),
+        ("ask", {"question": "How do I bake a cake?", "chapter": "Chapter 77"}, "there are The Clocks of Harrow Vale"),
+        ("ask", {"question": "Who was Ambrose Kell?", "pages": "x"}, "There is no page 'x'; the last is page 68"),
+        ("ask", {"question": "Who was Ambrose Kell?", "read_until": -1}, "read_until is -1"),
         ("ask", {}, "question: Field required"),
         ("ask", {"question": "What?", "chapters": "1"}, "has no argument chapters. It takes: question, index"),
         ("search", {"query": "bells", "top_k": 51}, "top_k is 51"),
         ("search", {"query": "bells", "file": "other.pdf"}, f"there is no 'other.pdf' in {INDEX}. `list_books`"),
+        ("search", {"query": "bells", "chapter": "Chapter 77"}, "no chapter or section 'Chapter 77'"),
         ("read_passage", {"chapter": "Chapter 99"}, "It has: The Clocks of Harrow Vale, Chapter 1"),
         ("read_passage", {"page": "999"}, "It has pages i to 63."),
         ("read_passage", {"start": 10_000_000}, "has characters 0 to"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,11 +22,11 @@ QUOTE = "The great bell was cast in 1702."
 ASKED = {"question": "When was the great bell cast?", "selected_text": f"{QUOTE} It weighs forty-one hundredweight."}
 
 
-def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", "serve", *arguments]
+def start(*arguments: str, command: str = "serve", **environment: str) -> subprocess.Popen[str]:
+    call = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", command, *arguments]
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("CHAPTERVERSE_", "QDRANT_"))}
     return subprocess.Popen(
-        command, env={**clean, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        call, env={**clean, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -58,6 +59,18 @@ def _is_ready(client: httpx2.Client) -> bool:
         return client.get("/ready").status_code == 200
     except httpx2.ConnectError:
         return False
+
+
+@pytest.mark.parametrize("command", [["serve", "--port"], ["mcp", "--http"]])
+def test_a_port_that_is_taken_is_named(command: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        name, option = command
+        with start(option, port if name == "serve" else f"127.0.0.1:{port}", command=name) as process:
+            _, log = process.communicate()
+    assert (process.returncode, log.count("\n")) == (1, 1)
+    assert log.startswith(f"chapterverse: Port {port} of 127.0.0.1 is taken.")
+    assert f"choose another port ({option})" in log
 
 
 @pytest.mark.parametrize(

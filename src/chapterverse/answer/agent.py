@@ -6,6 +6,7 @@ It takes seconds to import, so import this module when a question is asked, not 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,6 +34,9 @@ from chapterverse.answer.fences import fenced, fenced_passages, new_fence
 from chapterverse.answer.form import Arriving, DraftOutput, absences, as_draft
 from chapterverse.errors import AstRagError, GenerationError, NoContentError
 from chapterverse.types import DraftSentence, Passage
+
+# The SDK logs a model's failure before it raises it; without a handler of its own that lands on the terminal.
+logging.getLogger("openai.agents").addHandler(logging.NullHandler())
 
 SEARCH_TOOL = "search_book_content"
 ATTEMPTS = 2

@@ -13,6 +13,8 @@ NOT_IN_BOOK = "This information is not available in the book"
 NOT_IN_SELECTION = "This information is not available in the selected text"
 INSUFFICIENT_CONTEXT = "I do not have enough grounded context to answer that."
 EMPTY_QUESTION = "Please provide a question about the book."
+NAMES_NOTHING = "The question does not say whom or what it is about: name it, or select the passage that it is about."
+"""Stands below the sentence before where a question has words, but speaks of "him" or "this" alone."""
 SEARCH_FAILED = "Unable to search the book. Please try again later."
 
 REFUSALS = frozenset({NOT_IN_BOOK, NOT_IN_SELECTION, INSUFFICIENT_CONTEXT})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chapterverse.errors import InvalidQueryError
@@ -140,13 +140,36 @@ def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
     slide = re.fullmatch(rf"slide\s+({_NUMBER})", identifier, re.IGNORECASE)
     if slide:
         return Filter(slides=(number_of(slide[1]) or 0,))
-    chapters, sections = (dict.fromkeys(path[level] for path in outline if path) for level in (0, -1))
+    chapters, sections = _headings(outline)
     for matching in (_exactly, _partly):
         if chosen := matching(identifier, chapters, True):
             return Filter(chapters=tuple(chosen))
         if chosen := matching(identifier, sections, False):
             return Filter(sections=tuple(chosen))
     return Filter(sections=())
+
+
+def resolve_names(where: Filter, outline: Outline) -> Filter:
+    """A filter whose chapters and sections may be named as in a scope; a name that is nobody's stays as it is."""
+    chapters, sections = _headings(outline)
+    return replace(
+        where,
+        chapters=_resolved(where.chapters, chapters, chapter=True),
+        sections=_resolved(where.sections, sections, chapter=False),
+    )
+
+
+def _headings(outline: Outline) -> tuple[list[str], list[str]]:
+    """Every chapter, and every section, once."""
+    chapters, sections = (list(dict.fromkeys(path[level] for path in outline if path)) for level in (0, -1))
+    return chapters, sections
+
+
+def _resolved(names: Sequence[str] | None, headings: Sequence[str], *, chapter: bool) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    found = ((_exactly(name, headings, chapter) or _partly(name, headings, chapter) or [name]) for name in names)
+    return tuple(dict.fromkeys(heading for one in found for heading in one))
 
 
 def number_of(text: str) -> int | None:

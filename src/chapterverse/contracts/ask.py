@@ -17,8 +17,8 @@ class AskScope(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    type: StrictStr
-    identifier: StrictStr | None = None
+    type: StrictStr = Field(description="full-book, section-specific or page-specific")
+    identifier: StrictStr | None = Field(default=None, description="such as Chapter 3, a title, 45 or 12-15")
 
 
 class AskFilters(BaseModel):
@@ -30,7 +30,7 @@ class AskFilters(BaseModel):
     chapter: StrictStr | None = None
     section: StrictStr | None = None
     file_ids: list[StrictStr] | None = None
-    read_until: StrictInt | None = None
+    read_until: StrictInt | None = Field(default=None, description="nothing after this page of the file, from 1 on")
 
 
 class AskRequest(BaseModel):

@@ -101,6 +101,7 @@ def searched(result: SearchResult) -> Body:
         "minScore": settings.min_score,
         "mode": settings.mode,
         "results": [view(found, table) for found in result.found],
+        **({} if result.found else {"nothingBecause": result.nothing_because}),
         "usage": usage(asdict(result.usage), {}, result.diagnostics.seconds),
     }
 

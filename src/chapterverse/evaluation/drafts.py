@@ -13,12 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from chapterverse.errors import AstRagValidationError
-from chapterverse.evaluation import questions
+from chapterverse.evaluation import questions, sentences
 from chapterverse.evaluation.questions import Question
-from chapterverse.index.lexical import FUNCTION_WORDS
 from chapterverse.ingest.books import sample_book
 from chapterverse.ingest.sentences import block_sentences
 from chapterverse.library import Library
@@ -31,28 +30,17 @@ _STRANGE = 0.5
 """A question of another book shares less than this of its words with the book."""
 _RELATED = 0.6
 """A paragraph with so many of a question's words might answer it."""
-
-_NAME = r"[A-Z][\w’'-]+(?: (?:of |the |de |von |van )?[A-Z][\w’'-]+){0,3}"
-_NUMBER = (
-    r"\d(?:[\d,]*\d)?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
-    r"eighty|ninety|a hundred"
-)
-_DOES = r"was|were|had|is|has|wrote|made|built|gave|took|became|found|kept|said|brought|told|left|held|\w{3,}ed"
-_DEFINITION = re.compile(
-    r"(?P<article>(?:The|An?) )?(?P<term>[\w’'-]+(?: [\w’'-]+){0,2}) (?P<verb>is|are) (?P<answer>(?:an?|the|any) .+)\."
-)
-_YEAR = re.compile(r"\bin (?P<answer>1[0-9]{3}|20[0-9]{2})\b")
-_COUNT = re.compile(rf"(?<![\w.-])(?<!or )(?P<answer>{_NUMBER}) (?P<things>[a-z]{{3,}}s)\b(?! and)")
-_YEAR_ALONE = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_NUMBERED = frozenset("section article chapter part title figure table page appendix volume step phase rule".split())
-"""Nouns whose number is a name, not a count."""
-_DOER = re.compile(rf"(?P<answer>{_NAME}) (?P<rest>(?:{_DOES}) .+)\.")
-_TELLING = 3
-"""A gap stands among at least so many words of meaning: "over the next how many years?" may ask of anything."""
-_POINTING = frozenset(
-    "it its this that these those there he she they his her their we you i what which who here such one".split()
-)
-"""Words that mean nothing without the sentence before."""
+_FEW = 3
+"""A single word is a name if it stands within sentences so often, and never in small letters."""
+_SAME = 5
+"""How many questions may have one name for an answer: a hero does most of what is done in a book."""
+_ROUNDS = 2
+"""How often a question may have its name exchanged, each time for another."""
+_BY_NAME = "cloze, name"
+_AT = re.compile(r"\b(?:in|at|near|from|to|towards?) (?:the )?$")
+_THE = re.compile(r"\b[Tt]he $")
+_BEFORE = 12
+"""Characters before a name that tell what sort of thing it is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +68,46 @@ class _Book:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        return frozenset(word for text in self.paragraphs for word in _content(text))
+        return frozenset(word for text in self.paragraphs for word in sentences.content(text))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of two words or more that stand within sentences twice or more, the frequent ones first."""
+        """Names that stand within sentences, of two words or more twice at least, the frequent ones first."""
         inside = (
             re.sub(r"[’']s?$", "", match[1])
             for text in self.paragraphs
-            for match in re.finditer(rf"(?<=[a-z,] )({_NAME})", text)
+            for match in re.finditer(rf"(?<=[a-z,] )({sentences.NAME})", text)
         )
-        counted = Counter(name for name in inside if " " in name and not name.isupper())
-        return tuple(name for name, count in counted.most_common() if count > 1)
+        counted = Counter(name for name in inside if not name.isupper())
+        return tuple(name for name, count in counted.most_common() if self._is_name(name, count))
+
+    def _is_name(self, name: str, count: int) -> bool:
+        """Whether a word or more with capitals name somebody or something; `English` and `March` do nothing."""
+        if " " in name or count < _FEW or name.lower() in self.small:
+            return " " in name and count > 1
+        return sum(bool(sentences.DOES.match(self._text, at + len(name))) for at in self._places(name)) > 1
+
+    def _places(self, name: str) -> list[int]:
+        return [one.start() for one in re.finditer(rf"{re.escape(name)}\b", self._text)]
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(self.paragraphs)
+
+    @cached_property
+    def small(self) -> frozenset[str]:
+        """Words that stand in small letters somewhere."""
+        return frozenset(word for text in self.paragraphs for word in re.findall(r"\b[a-z][\w’'-]*", text))
+
+    @cached_property
+    def _sorts(self) -> dict[str, tuple[bool, bool]]:
+        """What sort of thing each name is of, as far as its company tells: a place or not, with an article or not."""
+        sorts = {}
+        for name in self.names:
+            before = [self._text[max(0, at - _BEFORE) : at] for at in self._places(name)]
+            places, articles = (sum(bool(sort.search(one)) for one in before) for sort in (_AT, _THE))
+            sorts[name] = (3 * places >= len(before), 2 * articles >= len(before))
+        return sorts
 
     def sentences(self) -> Iterator[tuple[str, str]]:
         """Every sentence that stands once and names what it speaks of, with the heading above it."""
@@ -101,49 +117,55 @@ class _Book:
                 if block.kind == "paragraph":
                     for start, end in block_sentences(document.text, block):
                         section = block.headings[-1] if block.headings else ""
-                        found.append((" ".join(document.text[start:end].split()), section))
+                        if not sentences.in_speech(document.text[block.start : start]):
+                            found.append((" ".join(document.text[start:end].split()), section))
         counted = Counter(sentence for sentence, _ in found)
         for sentence, section in found:
-            alone = sentence[0].isupper() and sentence.split()[0].lower() not in _POINTING
-            if len(sentence) in _LENGTHS and alone and counted[sentence] == 1:
+            if len(sentence) in _LENGTHS and sentences.stands_alone(sentence) and counted[sentence] == 1:
                 yield sentence, section
 
     def drafts(self) -> list[_Draft]:
-        """At most one question of every sentence, and none twice."""
+        """At most one question of every sentence, none twice, and few with the same name for an answer."""
         made: dict[str, _Draft] = {}
+        named: Counter[str] = Counter()
         for sentence, section in self.sentences():
             for one in self._asked(sentence, section):
-                if made.setdefault(one.question.casefold(), one) is one:
+                often = one.note == _BY_NAME and named[one.answer] == _SAME
+                if not often and made.setdefault(one.question.casefold(), one) is one:
+                    named[one.answer] += 1
                     break
         return list(made.values())
 
     def _asked(self, sentence: str, section: str) -> Iterator[_Draft]:
-        if (found := _DEFINITION.fullmatch(sentence)) and _is_term(found["term"]):
-            term = f"{(found['article'] or '').lower()}{found['term']}"
+        within: sentences.Within = partial(sentences.within_sentence, small=self.small)
+        if (found := sentences.DEFINITION.fullmatch(sentence)) and sentences.defines(found):
+            term = within(f"{found['article'] or ''}{found['term']}")
             yield _Draft("definition", f"What {found['verb']} {term}?", found["answer"], sentence, section)
-        if (found := _YEAR.search(sentence)) and (question := _gap(found, "in which year")):
+        if (found := sentences.YEAR.search(sentence)) and (question := sentences.asked_when(found, within)):
             yield _Draft("cloze, year", question, found["answer"], sentence, section)
-        found = next(filter(_is_count, _COUNT.finditer(sentence)), None)
-        if found and (question := _gap(found, f"how many {found['things']}")):
+        found = next(filter(sentences.counts, sentences.COUNT.finditer(sentence)), None)
+        if found and (question := sentences.asked_how_many(found)):
             yield _Draft("cloze, number", question, f"{found['answer']} {found['things']}", sentence, section)
-        if (found := _DOER.fullmatch(sentence)) and found["answer"] in self.names:
-            yield _Draft("cloze, name", f"Who or what {found['rest']}?", found["answer"], sentence, section)
+        found = sentences.DOER.fullmatch(sentence)
+        if found and found["answer"] in self.names and (question := sentences.asked_who(found)):
+            yield _Draft(_BY_NAME, question, found["answer"], sentence, section)
 
     def strange(self, question: str) -> bool:
         """Whether a question is hardly in the words of this book."""
-        asked = _content(question)
+        asked = sentences.content(question)
         return bool(asked) and len(asked & self.vocabulary) < _STRANGE * len(asked)
 
     def exchanged(self, draft: _Draft, rng: random.Random) -> str | None:
         """The question about somebody or something else of the book, of whom no paragraph says the like."""
-        named = next((name for name in self.names if name in draft.question), None)
-        if named is None:
+        asked_of = [name for name in self.names if re.search(rf"\b{re.escape(name)}\b", draft.question)]
+        if not asked_of:
             return None
-        others = [name for name in self.names if not set(name.split()) & set(draft.quote.split())]
+        named, said = max(asked_of, key=len), set(draft.quote.split())
+        others = [one for one in self.names if not set(one.split()) & said and self._sorts[one] == self._sorts[named]]
         for other in rng.sample(others, min(len(others), 5)):
             question = draft.question.replace(named, other)
-            asked = _content(question) - _content(other)
-            near = (_content(text) for text in self.paragraphs if other in text)
+            asked = sentences.content(question) - sentences.content(other)
+            near = (sentences.content(text) for text in self.paragraphs if other in text)
             if all(len(asked & words) < _RELATED * len(asked) for words in near):
                 return question
         return None
@@ -162,7 +184,7 @@ def draft(library: Library, index: str | None = None, count: int = 60) -> list[Q
         raise AstRagValidationError(
             "No sentence of these books fits the patterns that questions are drafted by; write some by hand."
         )
-    swapped = (book.exchanged(one, rng) for one in rng.sample(drafts, len(drafts)))
+    swapped = (book.exchanged(one, rng) for _ in range(_ROUNDS) for one in rng.sample(drafts, len(drafts)))
     absent = list(dict.fromkeys(question for question in swapped if question))[: count // 4]
     strange = [question for question in _of_other_books() if book.strange(question)]
     # Where few names can be exchanged, strange ones stand in, so that as many are to be refused as answered.
@@ -201,28 +223,3 @@ def _question(key: str, one: _Draft) -> Question:
 
 def _unanswered(key: str, kind: questions.Kind, question: str) -> Question:
     return Question(id=key, kind=kind, question=question, made=MADE)
-
-
-def _gap(found: re.Match[str], gap: str) -> str | None:
-    """The clause around a match as a question, with a gap where the answer was; None where it asks of nothing."""
-    before = re.split(r"[;:] ", found.string[: found.start()])[-1]
-    after = re.split(r"[,;:.]", found.string[found.end() :])[0]
-    if len(_content(f"{before} {after}")) < _TELLING:
-        return None
-    return f"{before[:1].upper()}{before[1:]}{gap}{after}?"
-
-
-def _is_count(found: re.Match[str]) -> bool:
-    """Whether a number counts things: it does not in "Section 309 reviews", "E.O. 14008 directs", "the 1990 rules"."""
-    before = found.string[: found.start()].split()[-1:] or [""]
-    named = before[0].lower() in _NUMBERED or (before[0][:1].isupper() and before[0].lower() not in FUNCTION_WORDS)
-    return not (found["answer"][0].isdigit() and (named or _YEAR_ALONE.fullmatch(found["answer"])))
-
-
-def _is_term(term: str) -> bool:
-    words = term.lower().split()
-    return words[0] not in _POINTING and words[-1] not in FUNCTION_WORDS
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in re.findall(r"\w+", text.lower()) if word not in FUNCTION_WORDS)

@@ -99,7 +99,8 @@ def load(path: Path) -> list[Question]:
         more = [f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
         raise AstRagValidationError("\n  ".join([f"{path} has faults:", *faults[:_SHOWN], *more]))
     if not questions:
-        raise AstRagValidationError(f"{path} holds no question. `chapterverse eval --make {path}` drafts some.")
+        new = path.with_name(f"{path.stem}-drafts.jsonl")  # --make writes to a new file only
+        raise AstRagValidationError(f"{path} holds no question. `chapterverse eval {new} --make` drafts some.")
     return questions
 
 

@@ -17,11 +17,12 @@ from chapterverse.answer.cite import describe
 from chapterverse.answer.evidence import find
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.validate import ValidationSettings
-from chapterverse.errors import AstRagError, AstRagValidationError
+from chapterverse.errors import AstRagAuthError, AstRagError, AstRagValidationError
 from chapterverse.evaluation.questions import Question
 from chapterverse.evaluation.support import Lookup, Verdict, check
 from chapterverse.library import Generation, Library
 from chapterverse.library.parts import reader_name, validation_for
+from chapterverse.providers.generation import resolve
 from chapterverse.types import Answer, Document, Reason, SentenceKind, Status
 
 SCHEMA = 1
@@ -123,7 +124,11 @@ def run(
     curve: bool = True,
     progress: Callable[[Question], None] | None = None,
 ) -> Run:
-    """Ask every question, one after the other. With `curve`, what the threshold refuses is asked again without it."""
+    """Ask every question, one after the other. With `curve`, what the threshold refuses is asked again without it.
+
+    A model that is unknown, or whose key is missing or refused, is an error at once: no question could be asked.
+    """
+    resolve(model)
     runner = _Runner(library, index, Generation(model=model, seconds=PATIENCE), curve)
     cases = []
     for question in questions:
@@ -150,6 +155,8 @@ class _Runner:
             outcome = self._ask(question)
             bold = self._curve and outcome.reason == "answer_absent"
             bolder = self._ask(question, validation=BOLD) if bold else None
+        except AstRagAuthError:
+            raise
         except AstRagError as error:
             return Case(question=question, gold=gold, rank=rank, outcome=None, error=error.message)
         return Case(question=question, gold=gold, rank=rank, outcome=outcome, bolder=bolder)

@@ -15,7 +15,15 @@ from chapterverse.answer.needs import Mind
 from chapterverse.answer.pipeline import Watch, ask
 from chapterverse.answer.questions import asks_for_theme, speaks_of_theme, theme_of
 from chapterverse.answer.retrieve import Diagnostics, Found, Retrieval, retrieve
-from chapterverse.answer.scope import FULL_BOOK, QueryScope, may_be_elsewhere, parse_scope, resolve_scope
+from chapterverse.answer.scope import (
+    FULL_BOOK,
+    Outline,
+    QueryScope,
+    may_be_elsewhere,
+    parse_scope,
+    resolve_names,
+    resolve_scope,
+)
 from chapterverse.answer.unmet import EMPTY_SCOPE, unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
@@ -50,6 +58,15 @@ class SearchResult:
     found: tuple[Found, ...]
     diagnostics: Diagnostics
     usage: EmbeddingUsage
+
+    @property
+    def nothing_because(self) -> str | None:
+        """Why nothing was found, where nothing was."""
+        if self.found:
+            return None
+        if self.diagnostics.empty_because == "below_threshold":
+            return f"no passage scores {self.settings.min_score:g} or more"
+        return self.diagnostics.unmet or "no passage has any of these words"
 
 
 class AsyncLibrary(Indexes):
@@ -115,7 +132,7 @@ class AsyncLibrary(Indexes):
                 where=within,
                 rerank=self._relevances,
             )
-            if diagnostics.empty_because == "no_matches":
+            if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
                 diagnostics.unmet = await unmet_condition(reader, where, scope)
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
@@ -158,7 +175,8 @@ class AsyncLibrary(Indexes):
             context = context_of(question, history)
             book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
             answer = self._heard(replace(await ask(question, mind, book, watch=watch), question=said))
-            if answer.reason == "no_matches" and (unmet := await unmet_condition(reader, where, scope)):
+            if answer.reason in ("no_matches", "out_of_scope") and await self._is_empty(reader, within):
+                unmet = await unmet_condition(reader, where, scope)
                 answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
 
@@ -249,15 +267,23 @@ class AsyncLibrary(Indexes):
         """Whether a question names a place that is not in this book, and need not be."""
         if not may_be_elsewhere(scope):
             return False
-        within = await self._within(reader, None, scope)
+        return await self._is_empty(reader, await self._within(reader, None, scope))
+
+    async def _is_empty(self, reader: IndexReader, within: Filter | None) -> bool:
+        """Whether a place was named, and nothing is there."""
         return within is not None and not await reader.count(within)
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         check_text(scope=scope.identifier, **(asdict(where) if where else {}))
+        if where is not None and (where.chapters or where.sections):
+            where = resolve_names(where, await _outline(reader))
         if scope.type == "full-book":
             return where
-        outline = [path for source in await reader.sources() for path in source.outline]
-        return _both(resolve_scope(scope, outline), where)
+        return _both(resolve_scope(scope, await _outline(reader)), where)
+
+
+async def _outline(reader: IndexReader) -> Outline:
+    return [path for source in await reader.sources() for path in source.outline]
 
 
 def _both(scope: Filter | None, where: Filter | None) -> Filter | None:

@@ -267,7 +267,7 @@ class Indexes:
                 )
             return key
         if len(there) != 1:
-            hint = " Say --index NAME, or set CHAPTERVERSE_INDEX." if there else ""
+            hint = " Name one of them." if there else ""
             raise AstRagIndexError(
                 f"Which index? {_listing(there)}{hint}", details={"reason": "unknown", "indexes": list(there)}
             )

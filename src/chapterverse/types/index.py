@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from chapterverse.errors import AstRagValidationError
 from chapterverse.types.documents import Chunk
 
 
@@ -122,6 +123,10 @@ class Filter:
     read_until: int | None = None
     """Nothing that stands after this page, or whose page is unknown."""
     slides: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.read_until is not None and self.read_until < 1:
+            raise AstRagValidationError(f"read_until is {self.read_until}; it must be a page of the file, 1 or more.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ from chapterverse import __version__
 from chapterverse.errors import AstRagError, AstRagValidationError
 
 OK, FAILED, USAGE, PARTIAL = 0, 1, 2, 3
+_HINTS = {
+    "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
+    "allow_private_addresses": "--allow-private",
+}
+"""What the library advises, and how that is said on the command line."""
 
 app = typer.Typer(
     name="chapterverse",
@@ -404,12 +409,19 @@ def import_index(
     raise typer.Exit(shelf.import_index(path, index, replace=replace))
 
 
+def with_flags(message: str) -> str:
+    """A message of the library that names the command line's own options."""
+    for hint, flag in _HINTS.items():
+        message = message.replace(hint, flag)
+    return message
+
+
 def main() -> None:
     """The entry point: errors that a user can meet are one readable line, never a stack trace."""
     try:
         app()
     except AstRagError as error:
-        typer.echo(f"chapterverse: {error.message}", err=True)
+        typer.echo(f"chapterverse: {with_flags(error.message)}", err=True)
         sys.exit(USAGE if isinstance(error, AstRagValidationError) else FAILED)
     except KeyboardInterrupt:
         typer.echo("chapterverse: stopped.", err=True)

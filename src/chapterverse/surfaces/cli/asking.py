@@ -9,8 +9,9 @@ from rich.text import Text
 
 from chapterverse.answer import receipt
 from chapterverse.answer.cite import describe
+from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.scope import QueryScope
-from chapterverse.answer.unmet import EMPTY_SCOPE
+from chapterverse.answer.unmet import why_nothing
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import Generation, Library
 from chapterverse.surfaces.cli import FAILED, OK
@@ -51,7 +52,7 @@ def run(
     if as_json:
         from chapterverse.contracts.ask import answered  # all the contracts come with it
 
-        nothing = _why_nothing(answer)
+        nothing = why_nothing(answer)
         print_json({**answered(answer, ""), **({"nothing_because": nothing} if nothing else {})})
     else:
         _print(answer, explain, several)
@@ -61,16 +62,13 @@ def run(
     return OK
 
 
-def _why_nothing(answer: Answer) -> str | None:
-    """Why there was nothing to answer from, where the scope is to blame."""
-    return next((issue.message for issue in answer.issues if issue.code == EMPTY_SCOPE), None)
-
-
 def _print(answer: Answer, explain: bool, several: bool) -> None:
     """An answer for people; where the index has several files, with the file of each citation."""
     out = console()
     out.print(Text(answer.text, "bold"))
-    if nothing := _why_nothing(answer):
+    if answer.status == "needs_clarification":
+        out.print(NAMES_NOTHING)
+    if nothing := why_nothing(answer):
         out.print(f"Nothing was found: {nothing}.", markup=False)
     for number, citation in enumerate(answer.citations, 1):
         file = f" ({citation.file_id})" if several else ""

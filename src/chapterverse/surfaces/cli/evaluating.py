@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chapterverse.errors import AstRagValidationError
+from chapterverse.errors import AstRagGroundingError, AstRagValidationError
 from chapterverse.evaluation import calibrate as calibration
 from chapterverse.evaluation import compare, drafts, measures, questions, report, run
 from chapterverse.evaluation.questions import Question
@@ -34,6 +34,10 @@ def evaluate(
     earlier = run.load(against) if against else None
     with Library() as library, _progress(len(asked), not quiet) as step:
         measured = run.run(library, asked, index, model, progress=step)
+    if all(case.outcome is None for case in measured.cases):
+        raise AstRagGroundingError(
+            f"None of {len(asked)} questions got an answer. The first: {measured.cases[0].error}"
+        )
     comparison = compare.compare(earlier, measured) if earlier else None
     if json:
         run.save(json, measured)

@@ -11,7 +11,7 @@ from chapterverse.ingest.books import Reading
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
-from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
+from chapterverse.surfaces.cli import FAILED, OK, PARTIAL, with_flags
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 
@@ -103,9 +103,9 @@ def _print(documents: list[dict[str, Any]], failed: list[dict[str, str]], notice
     elif documents:
         _print_shelf(out, documents)
     for notice in notices:
-        out.print(f"[yellow]warning[/] {escape(notice['file'])}: {escape(notice['reason'])}")
+        out.print(f"[yellow]warning[/] {escape(notice['file'])}: {escape(with_flags(notice['reason']))}")
     for error in failed:
-        out.print(f"[red]not read[/] {escape(error['file'])}: {escape(error['message'])}")
+        out.print(f"[red]not read[/] {escape(error['file'])}: {escape(with_flags(error['message']))}")
     if not documents and not failed:
         out.print("Nothing to read was found there.")
 

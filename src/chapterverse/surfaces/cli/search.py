@@ -11,7 +11,7 @@ from rich.text import Text
 from chapterverse.answer.retrieve import Found, Retrieval
 from chapterverse.answer.scope import FULL_BOOK, QueryScope
 from chapterverse.index.lexical import FUNCTION_WORDS, words
-from chapterverse.library import Library, SearchResult
+from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
 from chapterverse.surfaces.cli.console import console, print_json
 from chapterverse.types import Entry, Filter, Place
@@ -34,7 +34,7 @@ def run(
     if as_json:
         report: dict[str, Any] = {"query": result.query, "results": [_as_dict(found) for found in result.found]}
         if not result.found:
-            report["nothing_because"] = _why_nothing(result)
+            report["nothing_because"] = result.nothing_because
         if diagnose:
             report["diagnostics"] = asdict(result.diagnostics)
         print_json(report)
@@ -45,17 +45,11 @@ def run(
         out.print(_highlighted(found.entry.chunk.text, query))
         out.print()
     if not result.found:
-        out.print(f"Nothing was found: {_why_nothing(result)}.", markup=False)
+        out.print(f"Nothing was found: {result.nothing_because}.", markup=False)
     if diagnose:
         for stage, seconds in result.diagnostics.seconds.items():
             out.print(f"{stage}: {result.diagnostics.candidates[stage]} candidates in {seconds * 1000:.1f} ms")
     return OK
-
-
-def _why_nothing(result: SearchResult) -> str:
-    if result.diagnostics.empty_because == "below_threshold":
-        return f"no passage scores {result.settings.min_score:g} or more"
-    return result.diagnostics.unmet or "no passage has any of these words"
 
 
 def where_in_book(entry: Entry) -> str:

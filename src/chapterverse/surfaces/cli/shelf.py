@@ -14,7 +14,7 @@ from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.providers.service import Preview
-from chapterverse.surfaces.cli import OK, PARTIAL
+from chapterverse.surfaces.cli import OK, PARTIAL, with_flags
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
 from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
 
@@ -180,7 +180,7 @@ def _tell(result: BuildResult | SyncResult) -> None:
     else:
         out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
     for notice in result.warnings:
-        out.print(f"[yellow]warning[/] {escape(notice.file_name)}: {escape(notice.reason)}")
+        out.print(f"[yellow]warning[/] {escape(notice.file_name)}: {escape(with_flags(notice.reason))}")
 
 
 def _changes(result: SyncResult) -> str:

@@ -81,6 +81,9 @@ async def _on_bad_request(request: Request, error: Exception) -> JSONResponse:
     field = ".".join(str(part) for part in first["loc"] if part != "body")
     if field == "question" and first["type"] == "missing":
         detail = EMPTY_QUESTION
+    elif first["type"] == "json_invalid":
+        at, why = first["loc"][-1], first["ctx"]["error"]
+        detail = f"The body is not JSON: {why} at character {at}. Mend it there; the body is one JSON object."
     else:
         detail = f"{field or 'The body'}: {first['msg'].removeprefix('Value error, ')}."
     return error_response(request.scope, _INVALID, detail, error=AstRagValidationError.__name__)

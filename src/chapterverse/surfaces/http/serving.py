@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import ValidationError
 
-from chapterverse.errors import AstRagValidationError
+from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary
 from chapterverse.library.terms import resolve_address
 from chapterverse.providers.generation import resolve
@@ -30,6 +32,7 @@ def serve(**given: Any) -> None:
     service = read_settings(given)
     settings = Settings()
     check(settings, service)
+    check_port(service.host, service.port, "--port")
     if service.unprotected and not service.api_key and not is_this_machine(service.host):
         log.warning("Listening on %s without a key: whoever reaches it can read and change all books.", service.host)
     several = service.workers > 1
@@ -89,6 +92,22 @@ def check(settings: Settings, service: ServiceSettings) -> None:
         if is_path(root) and not Path(resolve_address(root)).exists():
             raise AstRagValidationError(f"--root: there is no file or folder {root!r}.")
     resolve(service.model)  # raises if it is unknown, or its key is missing
+
+
+def check_port(host: str, port: int, option: str) -> None:
+    """Refuse an address that cannot be listened on, before anything is loaded; `option` is what can be changed."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            if os.name == "posix":  # as the server itself does: connections that have just ended are not in the way
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            said = f"Port {port} of {host} is taken. End what listens there, or choose another port ({option})."
+        else:
+            said = f"Port {port} of {host} cannot be listened on: {error.strerror}. Choose another address ({option})."
+        raise AstRagError(said, cause=error) from error
 
 
 def as_environment(given: Mapping[str, Any]) -> dict[str, str]:

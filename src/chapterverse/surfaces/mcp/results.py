@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from chapterverse.answer.cite import in_words
+from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.render import footnoted
 from chapterverse.contracts.ask import Body, place_fields
 from chapterverse.library import Inspection, SearchResult
@@ -129,6 +130,8 @@ def ask_result(answer: Answer, index: str | None) -> AskResult:
 
 def ask_text(answer: Answer) -> str:
     """An answer with its footnotes; a refusal with what came nearest, and that it does not answer."""
+    if answer.status == "needs_clarification":
+        return f"{answer.text} {NAMES_NOTHING}"
     if answer.citations or not answer.passages:
         return footnoted(answer)
     near = [

@@ -27,13 +27,14 @@ def run_http(address: str, model: str) -> None:
     """Serve `/mcp` alone until interrupted, under the rules of the service."""
     import uvicorn
 
-    from chapterverse.surfaces.http.serving import check, read_settings
+    from chapterverse.surfaces.http.serving import check, check_port, read_settings
 
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise AstRagValidationError(f"--http is {address!r}; it must be HOST:PORT, such as 127.0.0.1:8000.")
     settings, service = Settings(), read_settings({"host": host.strip("[]"), "port": int(port), "model": model})
     check(settings, service)
+    check_port(service.host, service.port, "--http")
     app = http_app(AsyncLibrary(settings), service)
     uvicorn.run(app, host=service.host, port=service.port, server_header=False)
 

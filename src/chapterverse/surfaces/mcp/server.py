@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from chapterverse import __version__
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import FULL_BOOK, named_scope
+from chapterverse.answer.unmet import why_nothing
 from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Generation
@@ -101,16 +102,18 @@ class Tools:
             if selected_text is not None and any(one is not None for one in (index, file, chapter, pages, read_until)):
                 raise AstRagValidationError("selected_text is answered from alone: give it without a place in a book.")
             record = await self._library.record(index) if selected_text is None else None
-            where = await self._filter(index, file, read_until)
+            where, scope = await self._filter(index, file, read_until), named_scope(chapter, pages)
             asking = self._library.stream(
                 question,
                 selection=selected_text,
                 index=index,
                 where=where,
-                scope=named_scope(chapter, pages),
+                scope=scope,
                 generation=self._generation,
             )
             answer = await _heard(asking, ctx)
+            if where or scope:  # a place that only the question names is the question's: its refusal stands
+                _check_place(why_nothing(answer))
             return _result(results.ask_text(answer), results.ask_result(answer, record.id if record else None))
 
     async def search(
@@ -134,6 +137,7 @@ class Tools:
                 where=await self._filter(index, file, read_until),
                 scope=named_scope(chapter, pages) or FULL_BOOK,
             )
+            _check_place(found.diagnostics.unmet)
             return _result(results.search_text(found), results.search_results(found))
 
     async def read_passage(
@@ -195,6 +199,12 @@ async def _heard(asking: AsyncGenerator[AnswerEvent, None], ctx: Context[object]
             step += 1
             await ctx.report_progress(step, message=event.name if isinstance(event, Stage) else event.sentence.text)
     raise AssertionError("the answer comes last")
+
+
+def _check_place(nothing: str | None) -> None:
+    """Refuse a place that holds nothing; `nothing` says why."""
+    if nothing:
+        raise AstRagValidationError(f"{nothing[0].upper()}{nothing[1:]}. `list_books` shows what there is.")
 
 
 def _result(text: str, record: BaseModel) -> CallToolResult:
