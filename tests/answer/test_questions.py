@@ -47,6 +47,11 @@ def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: st
         ("Who dug canals? What is brass?", ["Who dug canals?", "What is brass?"]),
         ("Who dug the canal and when?", ["Who dug the canal?", "when dug the canal?"]),
         ("When was the bell cast, and where?", ["When was the bell cast?", "where was the bell cast?"]),
+        ("What are the height and the weight of it?", ["What is the height of it?", "What is the weight of it?"]),
+        (
+            "What were the causes and address of Kell?",
+            ["What were the causes of Kell?", "What was the address of Kell?"],
+        ),
         ("Who cast it and in which year?", ["Who cast it?", "in which year cast it?"]),
     ],
 )
@@ -60,6 +65,8 @@ def test_short_parts_are_asked_by_themselves(question: str, asked: list[str]) ->
         "Which metals, and in what proportions?",
         "When and where was Kell born?",
         "What is the difference between when and where?",
+        "What are the old and new gates of the mill?",
+        "What is the role of the guild and the council of Sall?",
         "Who dug the canal?",
         "What did she and the master of the guild build?",
         "Which ledger shows what changed and who changed it?",

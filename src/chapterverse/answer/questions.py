@@ -97,6 +97,12 @@ _SAME = {"him": "he", "his": "he", "her": "she", "its": "it", "them": "they", "t
 _ARTICLES = frozenset("the a an".split())
 _DOES = frozenset("did does do".split())
 _PARTICLES = frozenset("down away back apart together".split())
+_TWO_OF_ONE = re.compile(
+    r"(?P<asks>(?:what|which))\s+(?P<verb>is|are|was|were)\s+the\s+(?P<one>\w+(?:\s\w+)?)\s+and\s+(?:the\s+)?"
+    r"(?P<two>\w+(?:\s\w+)?)\s+(?P<of>of\s.+?)\s*\?*$",
+    re.IGNORECASE,
+)
+"""`What are the height and the weight of the bell?`"""
 _SHORTEST_PART = 4
 """Words. With fewer, as in `which metals, and in what proportions`, it needs the rest to be understood, …"""
 _BARE = re.compile(r"(?:who|what|where|when)\s+(?P<verb>[a-z]+)\s+(?P<object>\S+)$", re.IGNORECASE)
@@ -182,7 +188,7 @@ def content(text: str) -> frozenset[str]:
 def parts(question: str) -> list[Part]:
     """What a question asks, one thing at a time; the whole question where its pieces do not stand alone."""
     question = question.strip()
-    if two := _with_afterthought(question):
+    if two := _with_afterthought(question) or _two_of_one(question):
         return two
     joint = _SERIAL if len(_SERIAL.findall(question)) > 1 and re.search(r"[,;]\s*and\s", question) else _JOINT
     pieces = [piece.strip() for piece in joint.split(question)]
@@ -204,6 +210,23 @@ def _stands_alone(piece: str, number: int) -> bool:
     """Whether a piece is a question; `who dug it` is one too, behind another that says what "it" is."""
     short = _is_bare(piece) or (number > 0 and _STANDS.search(piece) is not None)
     return len(piece.split()) >= _SHORTEST_PART - short and bool(content(piece))
+
+
+def _two_of_one(question: str) -> list[Part]:
+    """`What are the height and the weight of the bell?`: each is asked for, so that neither is left out silently."""
+    match = _TWO_OF_ONE.match(question)
+    if match is None:
+        return []
+    one, two = (match[name].lower().split() for name in ("one", "two"))
+    if len(one) != len(two) or FUNCTION_WORDS & {*one, *two}:  # "the old and new gates" are things of one kind
+        return []
+    past = match["verb"].lower() in ("was", "were")
+    return [
+        _part(asked, asked)
+        for noun in (match["one"], match["two"])
+        for verb in (("were" if past else "are") if re.search(r"[^s]s$", noun) else ("was" if past else "is"),)
+        for asked in (f"{match['asks']} {verb} the {noun} {match['of']}",)
+    ]
 
 
 def _is_bare(piece: str) -> bool:
