@@ -445,6 +445,20 @@ class TestSeveralParts:
         composed = compose(brief, Doubtful(), split)
         assert [one.part for one in composed.missing] == ["What is a crutch"]
 
+    @pytest.mark.parametrize(("chance", "absent"), [(0.3, []), (0.2, ["what wood is it of?"])])
+    def test_a_part_that_the_quote_may_answer_is_not_called_absent(self, chance: float, absent: list[str]) -> None:
+        class Doubtful(WordReader):
+            """Is not sure of what else the sentence says."""
+
+            def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+                found = super().read(question, passages, whole=whole)
+                return found if "What makes" in question else [replace(one, answerable=chance) for one in found]
+
+        brief = Brief("What makes a clock limp, and what wood is it of?", (Offered("S1", "b", CRUTCH),))
+        composed = compose(brief, Doubtful(), split)
+        assert [one.text for one in composed.sentences] == ["A bent crutch makes a clock limp."]
+        assert [one.part for one in composed.missing] == absent
+
     def test_a_later_part_is_read_with_what_the_first_found(self) -> None:
         reader = WordReader()
         brief = Brief(

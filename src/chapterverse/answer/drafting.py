@@ -7,13 +7,13 @@ reader thinks that other sentences of the passage are likely to answer too.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chapterverse.answer import centrality, facts
+from chapterverse.answer import centrality
+from chapterverse.answer.bearing import by_words, coverage, evidence, folded, log, named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import Layout, lay_out, listed
@@ -32,7 +32,7 @@ from chapterverse.answer.questions import (
 )
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
-from chapterverse.types import AnswerSpan, DraftSentence, Reading
+from chapterverse.types import DraftSentence, Reading
 
 Sentences = Callable[[str], Sequence[tuple[int, int]]]
 
@@ -164,7 +164,13 @@ class _Composer:
             if part.wants_name and pick.quotes and not defined_subject(part.asked):
                 person, thing = (pick.span, thing) if part.asks_for_person else (person, pick.span)
             person, thing = person or part.person, thing or part.thing or part.subject
-        return self._written(quotes[: DEFAULT.sentences], missing)
+        absent = [one for one in missing if not self._may_be_told(one.query, quotes, threshold / 2)]
+        return self._written(quotes[: DEFAULT.sentences], absent)
+
+    def _may_be_told(self, query: str, quotes: Sequence[_Quote], threshold: float) -> bool:
+        """Whether what is quoted already is the likeliest answer to a part: then it is not said to be absent."""
+        likeliest = self._pick(query, threshold).quotes
+        return bool(likeliest) and all(any(_overlap(one, quote) for quote in quotes) for one in likeliest)
 
     @staticmethod
     def _within(pick: _Pick, quotes: Sequence[_Quote]) -> _Pick:
@@ -245,19 +251,19 @@ class _Composer:
         The bonus is for a paragraph that speaks of what the question names: at most 1, so that it decides between
         good places, and never for one that the reader thinks much less likely.
         """
-        wanted = _names(query)
+        wanted = named(query)
         for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
             if sheet.is_bare:
                 continue
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
             # What the reader has found in headings is not left for sentences that are less likely than these.
             left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
-            spans = told or reading.evidence[:1] or (_by_words(query, sheet),)
+            spans = told or reading.evidence[:1] or (by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
             for span in spans:
                 strength = span.score / best if best else 1.0
-                speaks = _coverage(wanted, sheet.paragraph(span.start))
-                score = _log(odds(reading.answerable) * strength) + speaks
+                speaks = coverage(wanted, sheet.paragraph(span.start))
+                score = log(odds(reading.answerable) * strength) + speaks
                 chance = reading.answerable * max(left, strength if told else 0.0)
                 yield _Place(n, span.start, span.end, score, chance)
 
@@ -316,10 +322,10 @@ class _Composer:
     def _antecedent(self, sheet: Layout, first: int, last: int, query: str) -> int | None:
         """The sentence before that names what the answer leaves unnamed, where the question names it too."""
         said = sheet.text[slice(*sheet.range(first, last))]
-        wanted = _names(query) - _folded(said)
+        wanted = named(query) - folded(said)
         earlier = range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
         for n in earlier:
-            if wanted & _folded(sheet.sentence(n)):
+            if wanted & folded(sheet.sentence(n)):
                 return n
         if sheet.leans(first):
             asked = content(query)
@@ -375,7 +381,7 @@ class _Composer:
         readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
         places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
         places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
-        weights = [_evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
+        weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
         texts = [self._sheets[n].sentence(i) for n, i in places]
         chosen = centrality.most_central(texts, weights, count)
         return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in (places[k] for k in sorted(chosen)))
@@ -389,40 +395,6 @@ class _Composer:
 
     def _text(self, quote: _Quote) -> str:
         return self._sheets[quote.sheet].text[quote.start : quote.end]
-
-
-def _log(value: float) -> float:
-    return math.log(max(value, 1e-9))
-
-
-def _by_words(query: str, sheet: Layout) -> AnswerSpan:
-    """The sentence that shares most words with the question, where the reader read no further."""
-    asked = content(query)
-    start, end = max(sheet.sentences, key=lambda s: len(asked & content(sheet.text[s[0] : s[1]])))
-    return AnswerSpan(start, end, 0.0)
-
-
-def _coverage(wanted: set[str], text: str) -> float:
-    """The share of the question's names and numbers that a text mentions."""
-    return len(wanted & _folded(text)) / len(wanted) if wanted else 1.0
-
-
-def _names(text: str) -> set[str]:
-    """Words of names, and numbers as they are written."""
-    words = {word for name in facts.names(text) if not name.opens for word in name.words}
-    return words | {text[number.start : number.end].strip().lower() for number in facts.numbers(text)}
-
-
-def _folded(text: str) -> set[str]:
-    return set(text.lower().replace("’", "'").replace("'s", " ").translate(_PUNCTUATION).split())
-
-
-_PUNCTUATION = str.maketrans(dict.fromkeys(".,;:!?()[]\"'“”‘—|", " "))
-
-
-def _evidence(sentence: tuple[int, int], reading: Reading) -> float:
-    start, end = sentence
-    return max((span.score for span in reading.evidence if span.start < end and span.end > start), default=0.0)
 
 
 def _overlap(one: _Quote, other: _Quote) -> bool:
