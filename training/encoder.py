@@ -71,6 +71,9 @@ class Outputs:
 class Layer(nn.Module):
     """A post-norm transformer layer."""
 
+    rounds = False
+    """Whether the products are those of the int8 files, so that the weights learn to bear it."""
+
     def __init__(self, shape: Shape, dropout: float) -> None:
         super().__init__()
         self.heads, self.dropout = shape.heads, dropout
@@ -83,14 +86,36 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
         batch, length, hidden = x.shape
-        qkv = self.qkv(x).view(batch, length, 3, self.heads, hidden // self.heads)
+        qkv = self._through(self.qkv, x).view(batch, length, 3, self.heads, hidden // self.heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
         rate = self.dropout if self.training else 0.0
         y = _attended(q, k, v, bias.to(q.dtype), rate)
-        y = self.mix(y.transpose(1, 2).reshape(batch, length, hidden))
+        y = self._through(self.mix, y.transpose(1, 2).reshape(batch, length, hidden))
         x = self.norm_mix(x + F.dropout(y, rate, self.training))
-        y = self.narrow(F.gelu(self.widen(x)))
+        y = self._through(self.narrow, F.gelu(self._through(self.widen, x)))
         return self.norm_out(x + F.dropout(y, rate, self.training))
+
+    def _through(self, linear: nn.Linear, x: Tensor) -> Tensor:
+        if not self.rounds:
+            return linear(x)
+        return F.linear(rounded_states(x), rounded_weights(linear.weight), linear.bias)
+
+
+@torch.compile(dynamic=True)
+def rounded_states(x: Tensor) -> Tensor:
+    """The nearest of 256 levels, of which each row of the batch has its own; gradients pass as if nothing were done."""
+    wide = x.detach().float()
+    low, high = wide.amin((1, 2), keepdim=True).clamp(max=0), wide.amax((1, 2), keepdim=True).clamp(min=0)
+    step = (high - low).clamp(min=1e-8) / 255
+    return x + ((wide / step).round() * step - wide).to(x.dtype)
+
+
+@torch.compile(dynamic=True)
+def rounded_weights(weight: Tensor) -> Tensor:
+    """The nearest of 255 levels, of which each output has its own."""
+    fixed = weight.detach()
+    step = fixed.abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+    return weight + ((fixed / step).round() * step - fixed)
 
 
 def _attended(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, rate: float) -> Tensor:

@@ -161,6 +161,8 @@ class Trainer:
                     break
 
     def step(self, batch: Batch, done: float) -> Tensor:
+        for layer in self.model.layers:
+            layer.rounds = done >= self.options.rounded
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate * min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
         ids, how = batch.ids, {}
@@ -204,6 +206,12 @@ def main() -> None:
         "--others", type=float, default=1.0, help="turns an epoch gives to questions not written by hand"
     )
     parser.add_argument("--claims", type=float, default=1.0, help="turns it gives to claims not written by hand")
+    parser.add_argument(
+        "--rounded",
+        type=float,
+        default=1.0,
+        help="from this share of the steps on, products are rounded as in the int8 files",
+    )
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument(
         "--compile", action="store_true", help="fuse the kernels of the teacher's layers, about a minute once"
@@ -221,6 +229,8 @@ def main() -> None:
     trainer = Trainer(learner, data, options)
     trainer.run()
     trainer.model.eval()
+    for layer in trainer.model.layers:
+        layer.rounds = False
     save(trainer.model, options.output)
     print(json.dumps(measure(trainer.model, data), indent=1), flush=True)
 
