@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 
 from chapterverse.answer.needs import Mind
-from chapterverse.answer.pipeline import ask
+from chapterverse.answer.pipeline import Watch, ask
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, ValidationSettings
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
 from chapterverse.protocols import Reader
-from chapterverse.types import Answer, AnswerSpan, Entry, Reading, Reason
+from chapterverse.types import Answer, AnswerSpan, Entry, Reading, Reason, Spoken, Stage
 from tests.answer.stand_ins import WordReader, passages
 
 BELL = "The great bell was cast in 1702."
@@ -58,6 +58,7 @@ def put(
     reader: Reader | None = None,
     texts: Sequence[str] = (*OTHERS, BELL, MILL),
     author: str | None = None,
+    watch: Watch = lambda _: None,
 ) -> tuple[Answer, SearchedBook]:
     entries = [one.entry for one in passages(*texts) if one.entry]
     book = SearchedBook(
@@ -65,7 +66,7 @@ def put(
     )
     with ThreadPoolExecutor(1) as executor:
         mind = Mind(reader or WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
-        return asyncio.run(ask(question, mind, book, selection)), book
+        return asyncio.run(ask(question, mind, book, selection, watch)), book
 
 
 def test_every_part_of_a_question_is_searched_for() -> None:
@@ -181,6 +182,9 @@ def test_what_others_say_against_each_other_contradicts_no_answer(sure: str, sta
 def test_what_the_author_says_of_himself_answers_a_question_with_his_name(author: str | None, status: str) -> None:
     question = "How many nests did Marl open?"
     texts = [*OTHERS[:2], "I opened many nests."]
-    answer, book = put(question, texts=texts, author=author, validation=STRICT)
+    seen: list[Stage | Spoken] = []
+    answer, book = put(question, texts=texts, author=author, validation=STRICT, watch=seen.append)
     assert (answer.status, answer.question) == (status, question)
+    stages = [one.name for one in seen if isinstance(one, Stage)]
+    assert stages == list(dict.fromkeys(stages)) == list(answer.timings)
     assert book.queries == [question, "How many nests did I open?"][: 1 + (status == "ok")]

@@ -134,11 +134,11 @@ def _kinds(question: str, first: Claim, second: Claim) -> bool:
 
 def _asked_kind(question: str, claim: Claim, other: Claim) -> bool:
     """Whether only one sentence speaks of the kind that is asked about: "virtual fairs last", "we have held fairs"."""
-    asked, told, others = ([*pairwise(map(stem, _words(text)))] for text in (question, claim.rest, other.rest))
-    for kind, word in asked:
-        if not (_is_content(kind) and _is_content(word)) or (kind, word) not in told or kind in stems(other.quote):
+    asked, told = _before(question, adjacent=True), _before(claim.rest, adjacent=True)
+    for word, kinds in asked.items():
+        if not (kinds & told.get(word, set())) - stems(other.quote):
             continue
-        before = [one for one, next_one in others if next_one == word]
+        before = [one for one, following in pairwise(_words(other.rest)) if stem(following) == word]
         if before and not any(one in _ARTICLES for one in before):
             return True
     return False

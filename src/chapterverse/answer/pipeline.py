@@ -71,11 +71,13 @@ async def ask(
 ) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
     mind = replace(mind, reader=OncePerQuestion(mind.reader))
-    answer = await _Ask(question, mind, book, selection, watch).run()
+    deadline = asyncio.get_running_loop().time() + mind.seconds
+    answer = await _Ask(question, mind, book, selection, watch, deadline).run()
     if book is not None and answer.reason == "answer_absent" and names_somebody(question):
         asked = in_first_person(question, await book.author())
-        again = await _Ask(asked, mind, book, selection, watch).run() if asked else answer
-        return replace(again, question=question) if again.status == "ok" else answer
+        if asked:
+            again = await _Ask(asked, mind, book, None, watch, deadline, timings=dict(answer.timings)).run()
+            return replace(again, question=question) if again.status == "ok" else replace(answer, timings=again.timings)
     return answer
 
 
@@ -88,6 +90,8 @@ class _Ask:
     book: Book | None
     selection: str | None
     watch: Watch
+    deadline: float
+    """When the event loop's clock must have an answer."""
     passages: list[Passage] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)
     cited: Cited = field(default_factory=lambda: Cited((), ()))
@@ -99,7 +103,6 @@ class _Ask:
     usage: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> Answer:
-        deadline = asyncio.get_running_loop().time() + self.mind.seconds
         reason = await self._timed("retrieve", self._collect())
         if reason is not None:
             return self._refusal(reason)
@@ -111,7 +114,7 @@ class _Ask:
             for sentence in self._both_sides(conflicts):
                 await self._say(sentence, self.passages)
         else:
-            await self._timed("draft", self._draft(deadline))
+            await self._timed("draft", self._draft())
         if not self.cited.sentences:
             return self._refusal("not_supported")
         return self._written("conflict" if conflicts else None, verdicts)
@@ -250,7 +253,7 @@ class _Ask:
         quotes = [DraftSentence(one.quote, (one.chunk_id,), one.quote, "quote") for one in statements]
         return [DraftSentence(notice, kind="notice"), *quotes[:4]]
 
-    async def _draft(self, deadline: float) -> None:
+    async def _draft(self) -> None:
         search = None if self.selection is not None else self._search
         offered, self.usage = await self.mind.draft(
             self.question,
@@ -258,7 +261,7 @@ class _Ask:
             reader=self.mind.reader,
             threshold=self.mind.validation.answer_threshold,
             search=search,
-            deadline=deadline,
+            deadline=self.deadline,
             say=self._say,
         )
         self.passages = list(offered)

@@ -220,13 +220,10 @@ def _two_of_one(question: str) -> list[Part]:
     one, two = (match[name].lower().split() for name in ("one", "two"))
     if len(one) != len(two) or FUNCTION_WORDS & {*one, *two}:  # "the old and new gates" are things of one kind
         return []
-    past = match["verb"].lower() in ("was", "were")
-    return [
-        _part(asked, asked)
-        for noun in (match["one"], match["two"])
-        for verb in (("were" if past else "are") if re.search(r"[^s]s$", noun) else ("was" if past else "is"),)
-        for asked in (f"{match['asks']} {verb} the {noun} {match['of']}",)
-    ]
+    forms = ("was", "were") if match["verb"].lower() in ("was", "were") else ("is", "are")
+    nouns = ((noun, re.search(r"[^s]s$", noun) is not None) for noun in (match["one"], match["two"]))
+    pieces = [f"{match['asks']} {forms[several]} the {noun} {match['of']}" for noun, several in nouns]
+    return [_part(piece, piece) for piece in pieces]
 
 
 def _is_bare(piece: str) -> bool:
