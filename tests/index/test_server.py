@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel
@@ -17,6 +17,7 @@ from pytest_httpserver import HTTPServer
 from qdrant_client import models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
+from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.errors import (
     AstRagAuthError,
     AstRagIndexError,
@@ -28,6 +29,9 @@ from chapterverse.index.collection import GenerationWriter
 from chapterverse.index.points import all_of, is_any, tagged
 from chapterverse.index.remote import ClusterSettings, RemoteCollection
 from chapterverse.index.server import ServerStore
+from chapterverse.library import Library
+from chapterverse.settings import Settings
+from chapterverse.types import Filter
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
 from tests.index import published
 from tests.index.books import build, points, record, texts
@@ -49,6 +53,14 @@ GENERATED = {
 SERVERS = ["stand-in", *(["real"] if os.environ.get("QDRANT_URL") else [])]
 
 
+class Served(NamedTuple):
+    """Where a server is, and how long what it no longer needs is kept for those who are reading it."""
+
+    url: str
+    key: str | None
+    grace: float
+
+
 @pytest.fixture
 def standin(root: Path) -> Iterator[StandIn]:
     standin = StandIn(root)
@@ -57,12 +69,19 @@ def standin(root: Path) -> Iterator[StandIn]:
 
 
 @pytest.fixture(params=SERVERS)
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[ServerStore]:
+def served(request: pytest.FixtureRequest, root: Path) -> Iterator[Served]:
     if request.param == "real":
-        url, key = os.environ["QDRANT_URL"], os.environ.get("QDRANT_API_KEY")
-    else:
-        url, key = request.getfixturevalue("standin").url, None
-    store = ServerStore(url, key, grace=0.4, namespace=f"test-{uuid.uuid4().hex}")
+        # It may be far away: its readers get longer to finish before what they read is dropped.
+        yield Served(os.environ["QDRANT_URL"], os.environ.get("QDRANT_API_KEY"), grace=4.0)
+        return
+    standin = StandIn(root, api_key="right")
+    yield Served(standin.url, "right", grace=0.4)
+    standin.stop()
+
+
+@pytest.fixture
+async def store(served: Served) -> AsyncIterator[ServerStore]:
+    store = ServerStore(served.url, served.key, grace=served.grace, namespace=f"test-{uuid.uuid4().hex}")
     yield store
     for index in await store.indexes():
         await store.delete(index)
@@ -71,6 +90,43 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[ServerStore]:
 
 class TestServerStore(StoreConformance):
     pass
+
+
+def test_a_book_is_added_asked_and_kept_in_step(served: Served, root: Path) -> None:
+    """The product on a server, with the models that ship."""
+    index, folder = f"test-{uuid.uuid4().hex}", root / "shelf"
+    folder.mkdir()
+    (folder / "bell.md").write_text("# The bell\n\nThe great bell of Ashby was cast in 1702 by Josiah Penhale.\n")
+    (folder / "mill.md").write_text("# The mill\n\nThe mill at Ashby grinds barley for the brewers of the town.\n")
+    settings = Settings(QDRANT_URL=served.url, QDRANT_API_KEY=served.key, home=root / "home")
+    with Library(settings) as library:
+        library.add(folder, index=index)
+        try:
+            answer = library.ask("Who cast the great bell?", index=index)
+            assert "Josiah Penhale" in answer.text
+            assert answer.citations[0].quote in (folder / "bell.md").read_text()
+            assert library.ask("Who owns the great bell?", index=index).text == NOT_IN_BOOK
+            found = library.search("Ashby", index=index, where=Filter(file_ids=("mill.md",))).found
+            assert [one.entry.chunk.file_id for one in found] == ["mill.md"]
+            (folder / "bell.md").unlink()
+            (folder / "mill.md").rename(folder / "watermill.md")
+            library.sync(index)
+            assert {source.file_id for source in library.inspect(index).sources} == {"watermill.md"}
+            assert library.ask("Who cast the great bell?", index=index).text == NOT_IN_BOOK
+        finally:
+            library.remove(index)
+        assert index not in {record.id for record in library.indexes()}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("key", [None, "wrong"])
+async def test_only_the_right_key_opens_a_server_that_has_one(served: Served, key: str | None) -> None:
+    if served.key is None:
+        pytest.skip("the server at QDRANT_URL has no key")
+    store = ServerStore(served.url, key, attempts=1)
+    with pytest.raises(AstRagAuthError, match="QDRANT_API_KEY"):
+        await store.indexes()
+    await store.close()
 
 
 @pytest.mark.parametrize(
@@ -129,18 +185,6 @@ class TestErrors:
         with pytest.raises(RetrievalError, match="not seem to be a Qdrant server"):
             await store.indexes()
         await store.close()
-
-    async def test_the_key(self, root: Path) -> None:
-        standin = StandIn(root, api_key="right")
-        for key in (None, "wrong"):
-            store = ServerStore(standin.url, key, attempts=1)
-            with pytest.raises(AstRagAuthError, match="QDRANT_API_KEY"):
-                await store.indexes()
-            await store.close()
-        store = ServerStore(standin.url, "right")
-        assert await store.indexes() == []
-        await store.close()
-        standin.stop()
 
     async def test_a_refusal_is_told_in_the_servers_words(self, shelf: ServerStore) -> None:
         collection = RemoteCollection(shelf._server, "chapterverse.shelf")
