@@ -1,10 +1,10 @@
 """The release gate: SC-001 to SC-010 on the sample book. `make gate` runs this.
 
-    python -m benchmarks.gate [--questions FILE] [--out FOLDER]
+    python -m benchmarks.gate [--questions FILE] [--out FOLDER] [--rated SHEET]...
 
 The exit code is 1 if any criterion is missed. FOLDER gets the run (`run.json`), its report (`report.html`) and the
-sheet for human raters (`rating-sheet.csv`). The verdicts are printed and, of the sample's own questions, kept in
-`benchmarks/results/gate.md`.
+sheet for human raters (`rating-sheet.csv`); `--rated` takes one that somebody has filled in. The verdicts are printed
+and, of the sample's own questions, kept in `benchmarks/results/gate.md`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.environments import ROOT, circumstances, publish, table
 
 from chapterverse import sample_book
-from chapterverse.evaluation import criteria, questions, report, run
+from chapterverse.evaluation import criteria, questions, ratings, report, run
 from chapterverse.evaluation.criteria import Criterion
 from chapterverse.library import Library
 from chapterverse.settings import Settings
@@ -31,15 +31,15 @@ QUESTIONS = sample_book().parent / "questions.jsonl"
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     began = time.perf_counter()
-    asked = questions.load(options.questions)
+    asked, rated = questions.load(options.questions), ratings.read(options.rated)
     with tempfile.TemporaryDirectory() as home:
         with Library(Settings(home=Path(home))) as library:
             library.add("sample", index=INDEX)
-        found, measured = criteria.check(Path(home), asked, index=INDEX, progress=_dot)
+        found, measured = criteria.check(Path(home), asked, index=INDEX, rated=rated, progress=_dot)
     options.out.mkdir(parents=True, exist_ok=True)
     run.save(options.out / "run.json", measured)
     (options.out / "report.html").write_text(report.html(measured), encoding="utf-8")
-    (options.out / "rating-sheet.csv").write_text(criteria.rating_sheet(measured), encoding="utf-8")
+    (options.out / "rating-sheet.csv").write_text(ratings.sheet(measured), encoding="utf-8")
     print(file=sys.stderr)
     result = _result(found, len(asked), time.perf_counter() - began)
     if options.questions == QUESTIONS:
@@ -54,6 +54,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="The success criteria on the sample book.")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "gate")
+    parser.add_argument("--rated", type=Path, action="append", default=[], help="a filled-in rating sheet")
     return parser.parse_args(arguments)
 
 

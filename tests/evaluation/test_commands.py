@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -96,6 +98,27 @@ def test_calibrate_shows_stores_and_takes_back(home: Path, chapterverse: Callabl
     assert chapterverse("calibrate", "--reset").returncode == 0
     with Library(Settings(home=home)) as library:
         assert library.record(INDEX).calibration == {}
+
+
+def test_answers_are_rated_in_a_sheet(home: Path, chapterverse: Callable[..., Done]) -> None:
+    sheet = home / "sheet.csv"
+    done = chapterverse("eval", home / "few.jsonl", "--sheet", sheet)
+    assert done.returncode == 0, done.stderr
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    for row in rows:
+        row["accurate and relevant (yes/no)"], row["clarity (1 to 5)"] = "yes", "4"
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    again = chapterverse("eval", home / "few.jsonl", "--rated", sheet)
+    assert re.search(r"rated accurate +100\.0%", again.stdout), again.stdout
+    assert re.search(r"rated clarity +80\.0%", again.stdout), again.stdout
+    sheet.write_text("nothing")
+    wrong = chapterverse("eval", home / "few.jsonl", "--rated", sheet)
+    assert (wrong.returncode, "no rating sheet" in wrong.stderr) == (2, True), wrong.stderr
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.types import Answer
 from tests.clocks import INDEX, new_home
-from tests.evaluation.cases import a_run, case, cited, outcome, question
 
 SMALL = Sizes(1, 1, 1)
 ASKED = "How did Ambrose Kell teach his apprentices?"
@@ -141,8 +140,3 @@ def test_the_gate_is_shut_by_too_few_questions(
     assert sheet.startswith("id,question,answer,source")
     assert "Ambrose Kell" in sheet
     assert "o001" not in sheet, "a refusal is not rated"
-
-
-def test_no_cell_of_the_rating_sheet_is_a_formula() -> None:
-    said = outcome("=HYPERLINK(1)", cited(100, 140))
-    assert ",'=HYPERLINK(1)," in criteria.rating_sheet(a_run(case(question("q"), said)))

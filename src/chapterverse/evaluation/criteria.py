@@ -1,16 +1,14 @@
 """The success criteria SC-001 to SC-010, measured on an index and its question set. They are the release gate.
 
-SC-002 and SC-008 ask for human raters. Proxies stand in for them here, stated with each, and `rating_sheet` writes
-down every answer for people to rate.
+SC-002 and SC-008 ask for human raters. Proxies stand in for them, stated with each, until there are sheets that people
+have filled in (`ratings`).
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 from chapterverse.answer.prompts import NOT_IN_BOOK, NOT_IN_SELECTION
@@ -18,6 +16,7 @@ from chapterverse.answer.questions import asks_for_list, asks_for_theme, parts
 from chapterverse.errors import AstRagError
 from chapterverse.evaluation.faults import Failing, Touched, Untouchable
 from chapterverse.evaluation.questions import Question
+from chapterverse.evaluation.ratings import UNRATED, Ratings
 from chapterverse.evaluation.run import PATIENCE, Case, Outcome, Run, run
 from chapterverse.evaluation.worth import right
 from chapterverse.index.server import ServerStore
@@ -75,12 +74,16 @@ def check(
     index: str | None = None,
     library: Opener = Library,
     sizes: Sizes = FULL,
+    rated: Ratings = UNRATED,
     progress: Callable[[Question], None] | None = None,
 ) -> tuple[list[Criterion], Run]:
-    """Measure all ten on the index in `home`; every library is made by `library`, so that a broken one can be tried."""
+    """Measure all ten on the index in `home`; every library is made by `library`, so that a broken one can be tried.
+
+    Where there are ratings, they decide SC-002 and SC-008.
+    """
     settings = Settings(home=home)
     with library(settings) as opened:
-        measured = run(opened, questions, index, curve=False, progress=progress)
+        measured = rated.of(run(opened, questions, index, curve=False, progress=progress))
     probes = _Probes(settings, index, library, measured)
     criteria = [*_of_run(measured, sizes), probes.selections(), probes.memory(), probes.failures()]
     return sorted(criteria, key=lambda one: one.id), measured
@@ -107,13 +110,26 @@ def _time(measured: Run) -> Criterion:
 
 
 def _accuracy(answered: Answered) -> Criterion:
+    demand = "95 % of answers accurate and relevant"
+    votes = [case.rating.accurate for case, _ in answered if case.rating and case.rating.accurate is not None]
+    if votes:
+        good = sum(vote > 0.5 for vote in votes)
+        met = len(votes) == len(answered) and good >= ACCURATE * len(votes)
+        return Criterion("SC-002", demand, f"{good} of {len(votes)}{_rated_by(answered, len(votes))}", met)
     good = sum(right(case, outcome) for case, outcome in answered)
     proxy = (
         "an answer counts as accurate and relevant if it quotes a sentence that was marked as the answer, or says the"
         " marked answer; needs people: rate the sheet"
     )
     met = bool(answered) and good >= ACCURATE * len(answered)
-    return Criterion("SC-002", "95 % of answers accurate and relevant", f"{good} of {len(answered)}", met, proxy)
+    return Criterion("SC-002", demand, f"{good} of {len(answered)}", met, proxy)
+
+
+def _rated_by(answered: Answered, count: int) -> str:
+    """Who says so, and of how many answers nobody does."""
+    raters = max(case.rating.raters for case, _ in answered if case.rating)
+    left = f"; {len(answered) - count} not rated" if count < len(answered) else ""
+    return f", by {raters} rater{'s' if raters > 1 else ''}{left}"
 
 
 def _support(measured: Run, sizes: Sizes) -> Criterion:
@@ -125,13 +141,19 @@ def _support(measured: Run, sizes: Sizes) -> Criterion:
 
 
 def _clarity(answered: Answered) -> Criterion:
+    demand = "clarity of 4 in 5 or more"
+    votes = [case.rating.clarity for case, _ in answered if case.rating and case.rating.clarity is not None]
+    if votes:
+        mean = sum(votes) / len(votes)
+        met = len(votes) == len(answered) and mean >= CLEAR
+        return Criterion("SC-008", demand, f"{mean:.2f} over {len(votes)}{_rated_by(answered, len(votes))}", met)
     points = [clarity(case, outcome) for case, outcome in answered]
     mean = sum(points) / len(points) if points else 0.0
     proxy = (
         f"5 points, less one each for too many sentences, a sentence of more than {_LONG} words, one that does not"
         " begin or end as a sentence, and a beginning with a pronoun; needs people: rate the sheet"
     )
-    return Criterion("SC-008", "clarity of 4 in 5 or more", f"{mean:.2f} over {len(points)}", mean >= CLEAR, proxy)
+    return Criterion("SC-008", demand, f"{mean:.2f} over {len(points)}", mean >= CLEAR, proxy)
 
 
 def _all(key: str, demand: str, each: Iterable[bool]) -> Criterion:
@@ -253,25 +275,3 @@ def _same(one: Answer, other: Answer) -> bool:
 
 def _named(ids: Sequence[str]) -> str:
     return f" (not: {', '.join(ids[:5])}{', …' if len(ids) > 5 else ''})" if ids else ""
-
-
-def rating_sheet(measured: Run) -> str:
-    """Every answer as CSV, for people to rate: SC-002 by `accurate and relevant`, SC-008 by `clarity`."""
-    sheet = StringIO()
-    writer = csv.writer(sheet)
-    writer.writerow(
-        ["id", "question", "answer", "source", "what the source says", "accurate and relevant (yes/no)",
-         "clarity (1 to 5)", "remark"]
-    )  # fmt: skip
-    for case in measured.cases:
-        if case.outcome and not case.outcome.refused:
-            places = "\n".join(one.place for one in case.outcome.citations)
-            quotes = "\n".join(one.quote for one in case.outcome.citations)
-            row = (case.question.id, case.question.question, case.outcome.text, places, quotes, "", "", "")
-            writer.writerow([_plain(cell) for cell in row])
-    return sheet.getvalue()
-
-
-def _plain(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell

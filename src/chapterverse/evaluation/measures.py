@@ -59,6 +59,14 @@ def _precision(case: Case) -> float | None:
     return float(right(case, case.outcome)) if case.outcome and not case.outcome.refused else None
 
 
+def _rated_accurate(case: Case) -> float | None:
+    return case.rating.accurate if case.rating else None
+
+
+def _rated_clarity(case: Case) -> float | None:
+    return case.rating.clarity / 5 if case.rating and case.rating.clarity is not None else None
+
+
 def _end_to_end(case: Case) -> float:
     return float(not wrong(case))
 
@@ -140,6 +148,8 @@ MEASURES = (
     Measure("Answers", "exact", "answers that hold the gold answer word for word", _answered(_exact)),
     Measure("Answers", "token F1", "overlap of words with the gold answer or quotes", _answered(_token_f1)),
     Measure("Answers", "quote overlap", "characters of the gold quotes that were quoted", _answered(_quote_overlap)),
+    Measure("Answers", "rated accurate", "raters who call an answer accurate and relevant", _rated_accurate),
+    Measure("Answers", "rated clarity", "raters' points for clarity, of five", _rated_clarity),
     Measure("Refusals", "precision", "refusals of what has no answer", _refused_as("all")),
     Measure("Refusals", "precision, out of scope", "… among refusals for another topic", _refused_as("out_of_scope")),
     Measure("Refusals", "precision, absent", "… among refusals for want of an answer", _refused_as("absent")),

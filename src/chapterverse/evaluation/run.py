@@ -90,6 +90,16 @@ class Outcome(_Record):
         return self.status in ("refused", "needs_clarification")
 
 
+class Rating(_Record):
+    """What people say of an answer, in the mean."""
+
+    raters: int
+    accurate: float | None
+    """The share of them who call it accurate and relevant."""
+    clarity: float | None
+    """1 to 5 points."""
+
+
 class Case(_Record):
     """One question: what should have been, and what was."""
 
@@ -103,6 +113,8 @@ class Case(_Record):
     """Why there is no outcome."""
     bolder: Outcome | None = None
     """What would have been answered without a threshold, where the threshold refused."""
+    rating: Rating | None = None
+    """Of the outcome, where people have rated it."""
 
 
 class Run(_Record):

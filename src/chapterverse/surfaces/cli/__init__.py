@@ -285,6 +285,8 @@ def evaluate(
     json: Annotated[Path | None, typer.Option(help="Keep the run in this file, for --against.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report: curves, and every wrong case.")] = None,
     against: Annotated[Path | None, typer.Option(help="Compare with a run that --json has kept.")] = None,
+    sheet: Annotated[Path | None, typer.Option(help="Write every answer to this CSV file, to be rated.")] = None,
+    rated: Annotated[list[Path] | None, typer.Option(help="A sheet that a rater has filled in; any number.")] = None,
     make: Annotated[bool, typer.Option("--make", help="Draft questions from the index into the file instead.")] = False,
     count: Annotated[int, typer.Option(help="How many questions --make drafts.")] = 60,
     quiet: Quiet = False,
@@ -292,14 +294,22 @@ def evaluate(
     """Measure how good the answers are: right, supported, rightly refused; or draft questions for that."""
     from chapterverse.surfaces.cli import evaluating
 
-    if make and (json or html or against):
-        raise AstRagValidationError(
-            "--make drafts questions and measures nothing: leave out --json, --html and --against."
-        )
+    if make and (json or html or against or sheet or rated):
+        raise AstRagValidationError("--make drafts questions and measures nothing: leave out what a measurement takes.")
     if make:
         raise typer.Exit(evaluating.make(questions, index=index, count=count))
     raise typer.Exit(
-        evaluating.evaluate(questions, index=index, model=model, json=json, html=html, against=against, quiet=quiet)
+        evaluating.evaluate(
+            questions,
+            index=index,
+            model=model,
+            json=json,
+            html=html,
+            against=against,
+            sheet=sheet,
+            rated=rated or [],
+            quiet=quiet,
+        )
     )
 
 

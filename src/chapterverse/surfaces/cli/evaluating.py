@@ -10,7 +10,7 @@ from typing import Any
 
 from chapterverse.errors import AstRagGroundingError, AstRagValidationError
 from chapterverse.evaluation import calibrate as calibration
-from chapterverse.evaluation import compare, drafts, measures, questions, report, run
+from chapterverse.evaluation import compare, drafts, measures, questions, ratings, report, run
 from chapterverse.evaluation.questions import Question
 from chapterverse.evaluation.worth import wrong
 from chapterverse.ingest.books import sample_book
@@ -27,26 +27,31 @@ def evaluate(
     json: Path | None,
     html: Path | None,
     against: Path | None,
+    sheet: Path | None,
+    rated: list[Path],
     quiet: bool,
 ) -> int:
     """Ask every question of a file and show how good the answers are."""
     asked = questions.load(_questions(path))
-    earlier = run.load(against) if against else None
+    earlier, said = run.load(against) if against else None, ratings.read(rated)
     with Library() as library, _progress(len(asked), not quiet) as step:
         measured = run.run(library, asked, index, model, progress=step)
     if all(case.outcome is None for case in measured.cases):
         raise AstRagGroundingError(
             f"None of {len(asked)} questions got an answer. The first: {measured.cases[0].error}"
         )
+    measured = said.of(measured)
     comparison = compare.compare(earlier, measured) if earlier else None
     if json:
         run.save(json, measured)
     if html:
         html.write_text(report.html(measured, comparison), encoding="utf-8")
+    if sheet:
+        sheet.write_text(ratings.sheet(measured), encoding="utf-8-sig")  # else Excel takes it for another encoding
     _show(measured)
     if comparison:
         _show_comparison(comparison)
-    for written in filter(None, (json, html)):
+    for written in filter(None, (json, html, sheet)):
         console().print(f"Wrote {escape(str(written))}.")
     return OK
 
