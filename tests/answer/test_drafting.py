@@ -85,6 +85,12 @@ class TestOnePart:
         told = ["She finished 412 dials.", "There is a grey heron on every one of them."]
         assert quoted("Is there a grey heron on the dials?", " ".join(told)) == told
 
+    def test_what_is_said_of_a_rival_is_left_for_what_is_said_of_the_thing_itself(self) -> None:
+        rival = "Aarhus bridge was paid for by the guild of weavers, who paid at once."
+        own = "In the end the smiths of the town paid for the bridge at Ribe."
+        assert quoted("Who paid at once for the bridge at Ribe?", rival, own) == [own]
+        assert quoted("Who paid at once for the bridge at Ribe?", rival) == []
+
     def test_nothing_is_brought_that_the_question_does_not_speak_of(self) -> None:
         text = "Rain fell all day. It was cold in the tower."
         assert quoted("Was the tower cold?", text) == ["It was cold in the tower."]
@@ -654,7 +660,8 @@ class TestNoWordIsOurs:
             assert sentence.text == sentence.quote
             assert sentence.text in offered[int(number[1:]) - 1]
             assert sentence.kind == "quote"
-        assert 1 <= len(composed.sentences) <= 5
+        assert len(composed.sentences) <= 5
+        assert composed.sentences or record["kind"] == "absent", "only a rival is no answer"
         assert len({sentence.text for sentence in composed.sentences}) == len(composed.sentences)
         assert all(one.part in record["question"] for one in composed.missing)
         assert composed == answered(record["question"], *offered)

@@ -30,6 +30,7 @@ from chapterverse.answer.questions import (
     points_at_text,
     queries,
 )
+from chapterverse.answer.rivals import speaks_of_rival
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -190,17 +191,26 @@ class _Composer:
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
             return _Pick(defined, "")
-        best = self._row(query) or next((place for place in places if place.chance >= threshold), None)
+        row = self._row(query)
+        likely = [row] if row else [place for place in places if place.chance >= threshold]
+        whole = ((place, self._around(place, query)) for place in likely)
+        best, quotes = next((one for one in whole if not self._misses(query, one[1])), (None, []))
         if best is None:
             return self._headed(readings, threshold)
         sheet = self._sheets[best.sheet]
-        quotes = list(self._whole(best.sheet, *sheet.covering(best.start, best.end), query))
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
         most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
         beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _around(self, place: _Place, query: str) -> list[_Quote]:
+        return list(self._whole(place.sheet, *self._sheets[place.sheet].covering(place.start, place.end), query))
+
+    def _misses(self, query: str, quotes: Sequence[_Quote]) -> bool:
+        """Whether what would be quoted is about something else of nearly the same name."""
+        return speaks_of_rival(query, "\n".join(map(self._text, quotes)))
 
     def _with_whole_lists(self, pick: _Pick) -> _Pick:
         """A pick with all of each list of which it has several items: they would look like all of it."""
