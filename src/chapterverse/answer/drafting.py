@@ -7,7 +7,6 @@ reader thinks that other sentences of the passage are likely to answer too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import speaks_of_rival
+from chapterverse.answer.tables import row_asked_for
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -44,9 +44,6 @@ _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
-
-_COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
-"""What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
 
 _MOST_ITEMS = 12
 """How long a list may be that is quoted though it was not asked for."""
@@ -181,7 +178,7 @@ class _Composer:
     def _pick(self, query: str, threshold: float) -> _Pick:
         """The best answer, from the place that most probably holds it and speaks of what is asked about.
 
-        Where one passage at least answers, a row that the question names and a sentence of the form "A … is" are
+        Where one passage at least answers, a row that the question points at and a sentence of the form "A … is" are
         answers whatever the reader thinks of them.
         """
         texts = [sheet.text for sheet in self._sheets]
@@ -191,8 +188,8 @@ class _Composer:
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
             return _Pick(defined, "")
-        row = self._row(query)
-        likely = [row] if row else [place for place in places if place.chance >= threshold]
+        row = row_asked_for(query, self._sheets)
+        likely = [_Place(*row, score=0.0)] if row else [place for place in places if place.chance >= threshold]
         whole = ((place, self._around(place, query)) for place in likely)
         best, quotes = next((one for one in whole if not self._misses(query, one[1])), (None, []))
         if best is None:
@@ -276,20 +273,6 @@ class _Composer:
                 score = log(odds(reading.answerable) * strength) + speaks
                 chance = reading.answerable * max(left, strength if told else 0.0)
                 yield _Place(n, span.start, span.end, score, chance)
-
-    def _row(self, query: str) -> _Place | None:
-        """The row of a table whose first cell and one of whose columns the question names; also what it counts."""
-        asked, counted = content(query), content(" ".join(_COUNTED.findall(query)))
-        best: _Place | None = None
-        for n, sheet in enumerate(self._sheets):
-            for table in sheet.tables:
-                columns = content(" ".join(sheet.cells(table.header)[1:])) if table.header else frozenset()
-                for row in table.rows if counted <= columns else ():
-                    first = content(sheet.cells(row)[0])
-                    named = len((asked - first) & columns)
-                    if first and first <= asked and named > (best.score if best else 0):
-                        best = _Place(n, *row, score=named)
-        return best
 
     def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
         """The sentences with all that they need to be understood."""
