@@ -199,3 +199,11 @@ def test_nobody_to_ask_which_index_and_files_that_cannot_be_used(tmp_path: Path)
     saved = chapterverse("ask", "When was the great bell cast?", "--index", "bells", "--save", receipt, **home)
     assert (saved.returncode, "1702" in saved.stdout) == (1, True)
     assert saved.stderr == f"chapterverse: {receipt} cannot be used: No such file or directory.\n"
+    kept = tmp_path / "receipt.json"
+    nobody, listens = os.pipe()
+    os.close(nobody)
+    command = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", "ask", "When was it cast?"]
+    options = ["--selected", "The great bell was cast in 1702.", "--save", str(kept)]
+    subprocess.run([*command, *options], stdout=listens, stderr=subprocess.DEVNULL, env=os.environ | home, check=False)
+    os.close(listens)
+    assert "1702" in kept.read_text(), "a receipt is kept though nobody reads the answer, as behind `| head`"

@@ -49,17 +49,23 @@ def run(
         )
         record = library.record(index) if save is not None and selection is None else None
         several = bool(answer.citations) and selection is None and len(library.inspect(index).sources) > 1
-    if as_json:
-        from chapterverse.contracts.ask import answered  # all the contracts come with it
-
-        nothing = why_nothing(answer)
-        print_json({**answered(answer, ""), **({"nothing_because": nothing} if nothing else {})})
-    else:
-        _print(answer, explain, several)
-    if save is not None:
-        index_id, index_name = (record.id, record.name) if record else (None, None)
-        receipt.save(save, receipt.receipt(answer, index_id=index_id, index_name=index_name))
+    try:  # kept first, whoever stops reading; shown even if it cannot be kept
+        if save is not None:
+            index_id, index_name = (record.id, record.name) if record else (None, None)
+            receipt.save(save, receipt.receipt(answer, index_id=index_id, index_name=index_name))
+    finally:
+        _show(answer, as_json, explain, several)
     return OK
+
+
+def _show(answer: Answer, as_json: bool, explain: bool, several: bool) -> None:
+    if not as_json:
+        _print(answer, explain, several)
+        return
+    from chapterverse.contracts.ask import answered  # all the contracts come with it
+
+    nothing = why_nothing(answer)
+    print_json({**answered(answer, ""), **({"nothing_because": nothing} if nothing else {})})
 
 
 def _print(answer: Answer, explain: bool, several: bool) -> None:
