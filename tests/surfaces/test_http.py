@@ -149,6 +149,9 @@ def test_a_filter_names_chapters_as_a_scope_does_and_an_empty_search_says_why(cl
     asked = {"question": "Who was Nan Calloway?", "filters": {"chapter": "Chapter VII"}}
     chunks = client.post("/ask", json=asked).json()["matched_chunks"]
     assert {chunk["chapter"] for chunk in chunks} == {"Chapter 7: Makers and Their Marks"}
+    nowhere = client.post("/ask", json={**asked, "filters": {"chapter": "Chapter 77"}}).json()
+    assert nowhere["answer"] == NOT_IN_BOOK
+    assert nowhere["nothing_because"].startswith("there is no chapter 'Chapter 77'; there are The Clocks")
 
 
 def test_health_readiness_and_indexes(client: httpx2.Client) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from chapterverse.answer.cite import sources
+from chapterverse.answer.unmet import why_nothing
 from chapterverse.types import Answer, Citation, Passage, Place, Reason, SentenceKind, Spoken, Status
 
 Body = dict[str, Any]
@@ -127,6 +128,8 @@ class AskResponse(_Said):
     retrieval_quality: Literal["Good", "Partial", "Poor"]
     timestamp: str
     request_id: str
+    nothing_because: str = ""
+    """Where no passage meets the filters or the scope: which condition nothing meets."""
 
 
 class ErrorBody(_Said):
@@ -142,6 +145,7 @@ class ErrorBody(_Said):
 def answered(answer: Answer, request_id: str) -> Body:
     """The whole response."""
     used = {citation.id for citation in answer.citations}
+    nothing = why_nothing(answer)
     return {
         "answer": answer.text,
         "status": answer.status,
@@ -158,6 +162,7 @@ def answered(answer: Answer, request_id: str) -> Body:
         "retrieval_quality": answer.retrieval_quality,
         "timestamp": answer.timestamp,
         "request_id": request_id,
+        **({"nothing_because": nothing} if nothing else {}),
     }
 
 

@@ -64,8 +64,7 @@ def _show(answer: Answer, as_json: bool, explain: bool, several: bool) -> None:
         return
     from chapterverse.contracts.ask import answered  # all the contracts come with it
 
-    nothing = why_nothing(answer)
-    print_json({**answered(answer, ""), **({"nothing_because": nothing} if nothing else {})})
+    print_json(answered(answer, ""))
 
 
 def _print(answer: Answer, explain: bool, several: bool) -> None:
