@@ -86,10 +86,17 @@ class TestOnePart:
         assert quoted("Is there a grey heron on the dials?", " ".join(told)) == told
 
     def test_what_is_said_of_a_rival_is_left_for_what_is_said_of_the_thing_itself(self) -> None:
-        rival = "Aarhus bridge was paid for by the guild of weavers, who paid at once."
-        own = "In the end the smiths of the town paid for the bridge at Ribe."
-        assert quoted("Who paid at once for the bridge at Ribe?", rival, own) == [own]
-        assert quoted("Who paid at once for the bridge at Ribe?", rival) == []
+        rival = "Peter Holm paid for the bridge in 1902, and paid at once."
+        own = "When the bridge was done, in 1904, Anna Holm paid for half."
+        assert quoted("When did Anna Holm pay at once for the bridge?", rival, own) == [own]
+        assert quoted("When did Anna Holm pay at once for the bridge?", rival) == []
+
+    def test_a_passage_that_is_likely_for_a_rival_alone_has_no_other_answer(self) -> None:
+        text = "The bank was closed in 1888. Peter Holm left the bank in 1902."
+        for asked, told in (("Anna", []), ("Peter", ["Peter Holm left the bank in 1902."])):
+            question = f"When did {asked} Holm leave the bank?"
+            composed = answered(question, text, reader=Finds((0.9, ("1902", "1888"))), threshold=0.5)
+            assert [one.text for one in composed.sentences] == told
 
     def test_nothing_is_brought_that_the_question_does_not_speak_of(self) -> None:
         text = "Rain fell all day. It was cold in the tower."

@@ -11,14 +11,11 @@ from chapterverse.answer.rivals import speaks_of_rival
     ("question", "text"),
     [
         ("How high is the lighthouse on East Skerry?", "Lighthouse | Height (feet)\nWest Skerry | 61"),
+        ("How high is the lighthouse on East Skerry?", "Lighthouse | Height\nWest Skerry | 61"),
         ("When did Anna Holm leave the bank?", "Peter Holm left the bank in 1902."),
+        ("When did Anna Holm leave the bank?", "In 1902 Peter Holm left the bank. She went to sea."),
         ("What did Anna Holm pay?", "To Maria Holm of Ribe, a loom. She to pay four crowns."),
-        ("Who paid for the bridge at Ribe?", "Aarhus bridge was paid for by the guild of weavers."),
-        (
-            "How long did the harbour of Ribe take?",
-            "Aarhus harbour is older. It took five years.",
-        ),
-        ("What is Ribe's harbour made of?", "In Aarhus harbour the walls are oak."),
+        ("How cold is it in North Dakota?", "Winter is hard. South Dakota has 20 degrees of frost."),
     ],
 )
 def test_a_rival_is_told_by_its_name(question: str, text: str) -> None:
@@ -31,12 +28,24 @@ def test_a_rival_is_told_by_its_name(question: str, text: str) -> None:
         ("How high is the lighthouse on West Skerry?", "Lighthouse | Height (feet)\nWest Skerry | 61"),
         ("How high is the lighthouse on West Skerry?", "It is sixty-one feet high."),
         ("Where did Anna Holm live?", "She lived with Peter Holm in the mill."),
-        ("Whom did Anna Holm marry?", "Anna was nineteen when she married Peter Holm."),
         ("When did Anna Holm leave the bank?", "Holm left the bank in 1902."),
         ("When did Anna Holm leave the bank?", "Peter Holm left it in 1899, and Anna Holm three years later."),
-        ("Who paid for the bridge at Ribe?", "Ribe bridge was paid for by the guild, as was Aarhus bridge."),
-        ("Who paid for the bridge at Ribe?", "The weavers of Aarhus paid for it."),
-        ("Who paid for the bridge?", "Aarhus bridge was paid for by the guild."),
+        # a relative, a neighbour: the answer itself
+        ("Who was the brother of Sherlock Holmes?", "Mycroft Holmes, seven years older, was his brother."),
+        ("Whom did Anna Holm marry?", "Peter Holm married her in 1890."),
+        ("When did Anna Holm marry?", "Peter Holm married her in 1890."),
+        ("Which state borders North Dakota?", "South Dakota borders it on the south."),
+        # the same, in other words
+        ("When was President Lincoln shot?", "Abraham Lincoln was shot on April 14, 1865."),
+        ("When did J. Smith die?", "John Smith died in 1631."),
+        ("When did John Smith die?", "John F. Smith died in 1631."),
+        ("When did Émile Zola die?", "Emile Zola died in 1902."),
+        ("What do Arctic Foxes eat?", "The Arctic Fox eats lemmings."),
+        ("What does the Ministry of Defence do?", "The Ministry of Defense buys ships."),
+        # another kind of thing
+        ("How do I reset the Wi-Fi Router?", "Wi-Fi Settings: hold the button for ten seconds to reset the router."),
+        ("What happened to Napoleon after the battle?", "Shortly after the battle he was exiled to an island."),
+        ("When was the church in Ribe built?", "Trinity church was built in 1225."),
         ("", ""),
     ],
 )

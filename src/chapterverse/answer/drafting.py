@@ -81,6 +81,8 @@ class _Place(NamedTuple):
     end: int
     score: float
     chance: float = 1.0
+    alone: float = 1.0
+    """The chance by its own strength, whatever else its passage holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +191,8 @@ class _Composer:
         if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
             return _Pick(defined, "")
         row = row_asked_for(query, self._sheets)
-        likely = [_Place(*row, score=0.0)] if row else [place for place in places if place.chance >= threshold]
-        whole = ((place, self._around(place, query)) for place in likely)
-        best, quotes = next((one for one in whole if not self._misses(query, one[1])), (None, []))
+        likely = [place for place in places if place.chance >= threshold]
+        best, quotes = self._first([_Place(*row, score=0.0), *likely] if row else likely, query, threshold)
         if best is None:
             return self._headed(readings, threshold)
         sheet = self._sheets[best.sheet]
@@ -202,12 +203,21 @@ class _Composer:
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
 
-    def _around(self, place: _Place, query: str) -> list[_Quote]:
-        return list(self._whole(place.sheet, *self._sheets[place.sheet].covering(place.start, place.end), query))
+    def _first(self, places: Sequence[_Place], query: str, threshold: float) -> tuple[_Place | None, list[_Quote]]:
+        """The first place that is not about a rival of what is asked about, and the sentences around it.
 
-    def _misses(self, query: str, quotes: Sequence[_Quote]) -> bool:
-        """Whether what would be quoted is about something else of nearly the same name."""
-        return speaks_of_rival(query, "\n".join(map(self._text, quotes)))
+        Where a passage's likeliest place is, what made it likely is gone: another there must be likely by itself.
+        """
+        missed: set[int] = set()
+        for place in places:
+            if place.sheet in missed and place.alone < threshold:
+                continue
+            sheet = self._sheets[place.sheet]
+            quotes = list(self._whole(place.sheet, *sheet.covering(place.start, place.end), query))
+            if not speaks_of_rival(query, "\n".join(map(self._text, quotes))):
+                return place, quotes
+            missed.add(place.sheet)
+        return None, []
 
     def _with_whole_lists(self, pick: _Pick) -> _Pick:
         """A pick with all of each list of which it has several items: they would look like all of it."""
@@ -272,7 +282,7 @@ class _Composer:
                 speaks = coverage(wanted, sheet.paragraph(span.start))
                 score = log(odds(reading.answerable) * strength) + speaks
                 chance = reading.answerable * max(left, strength if told else 0.0)
-                yield _Place(n, span.start, span.end, score, chance)
+                yield _Place(n, span.start, span.end, score, chance, reading.answerable * strength)
 
     def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
         """The sentences with all that they need to be understood."""
