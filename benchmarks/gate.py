@@ -29,6 +29,7 @@ from chapterverse.library import Library
 from chapterverse.settings import Settings
 
 INDEX = "clocks"
+SHEET = "rating-sheet.csv"
 TARGET = 0.05
 """What SC-002 allows to be wrong."""
 QUESTIONS = sample_book().parent / "questions.jsonl"
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     began = time.perf_counter()
     asked, rated = questions.load(options.questions), ratings.read(options.rated)
+    ratings.check_free(options.out / SHEET)
     with tempfile.TemporaryDirectory() as home:
         with Library(Settings(home=Path(home))) as library:
             library.add("sample", index=INDEX)
@@ -48,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     run.save(options.out / "run.json", measured)
     (options.out / "report.html").write_text(report.html(measured), encoding="utf-8")
-    (options.out / "rating-sheet.csv").write_text(ratings.sheet(measured), encoding="utf-8")
-    print(file=sys.stderr)
+    ratings.save_sheet(options.out / SHEET, measured)
+    print(rated.unused(measured), file=sys.stderr)
     result = _result(found, measured, time.perf_counter() - began)
     if options.questions == QUESTIONS:
         publish("gate-calibrated" if options.calibrated_by else "gate", result)

@@ -136,7 +136,7 @@ def test_the_gate_is_shut_by_too_few_questions(
     assert {"SC-003", "SC-004", "SC-005"} <= set(re.findall(r"SC-\d+", missed))
     assert run.load(tmp_path / "run.json").cases[0].question == few[0]
     assert "What went wrong" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    sheet = (tmp_path / "rating-sheet.csv").read_text(encoding="utf-8")
+    sheet = (tmp_path / "rating-sheet.csv").read_text(encoding="utf-8-sig")
     assert sheet.startswith("id,question,answer,source")
     assert "Ambrose Kell" in sheet
     assert "o001" not in sheet, "a refusal is not rated"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from io import StringIO
+import re
 from pathlib import Path
 
 import pytest
@@ -24,9 +24,15 @@ def measured() -> Run:
     return a_run(*given, case(question("d", "absent"), outcome("Not available")))
 
 
+def sheet(path: Path, measured: Run) -> list[dict[str, str]]:
+    ratings.save_sheet(path, measured)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def filled(path: Path, measured: Run, votes: dict[str, tuple[str, str]], delimiter: str = ",") -> Path:
     """The sheet as a rater's spreadsheet saves it."""
-    rows = list(csv.DictReader(StringIO(ratings.sheet(measured))))
+    rows = sheet(path, measured)
     for row in rows:
         row[ACCURATE], row[CLARITY] = votes.get(row["id"], ("", ""))
     with path.open("w", encoding="utf-8-sig", newline="") as file:
@@ -40,13 +46,13 @@ def judged(measured: Run) -> dict[str, Criterion]:
     return {one.id: one for one in criteria._of_run(measured, criteria.Sizes(1, 1, 1))}
 
 
-def test_a_sheet_has_the_answers_and_no_refusal(measured: Run) -> None:
-    rows = list(csv.DictReader(StringIO(ratings.sheet(measured))))
+def test_a_sheet_has_the_answers_and_no_refusal(measured: Run, tmp_path: Path) -> None:
+    rows = sheet(tmp_path / "1.csv", measured)
     assert [row["id"] for row in rows] == ["a", "b", "c"]
     assert rows[1]["answer"] == "'-5 degrees, she said.", "else a spreadsheet would compute it"
 
 
-@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_what_raters_say_is_a_figure_and_decides_the_criteria(measured: Run, tmp_path: Path, delimiter: str) -> None:
     one = filled(tmp_path / "1.csv", measured, {"a": ("yes", "5"), "b": ("Yes", "4"), "c": ("y", "3,5")}, delimiter)
     two = filled(tmp_path / "2.csv", measured, {"a": ("yes", "5"), "b": ("no", "4"), "c": ("yes", "")}, delimiter)
@@ -78,9 +84,28 @@ def test_a_rating_is_of_the_answer_that_was_rated(measured: Run, tmp_path: Path)
     sheet = filled(tmp_path / "1.csv", measured, {"a": ("yes", "5"), "b": ("yes", "5"), "c": ("yes", "5")})
     changed = a_run(case(question("a"), outcome("It was Bob.", cited(100, 140))), *measured.cases[1:])
     assert [one.rating is not None for one in ratings.read([sheet]).of(changed).cases] == [False, True, True, False]
-    other = a_run(case(question("a"), outcome("It was Bob.", cited(100, 140))))
-    with pytest.raises(AstRagValidationError, match=r"No answer of this run is rated in .*1\.csv"):
-        ratings.read([sheet]).of(other)
+    assert ratings.read([sheet]).unused(ratings.read([sheet]).of(changed)) == ""
+    other = ratings.read([sheet]).of(a_run(case(question("a"), outcome("It was Bob.", cited(100, 140)))))
+    assert re.match(r"No answer of this run is rated in .*1\.csv", ratings.read([sheet]).unused(other))
+
+
+def test_what_was_filled_in_is_not_written_over(measured: Run, tmp_path: Path) -> None:
+    path = tmp_path / "1.csv"
+    ratings.check_free(path)
+    sheet(path, measured)
+    ratings.check_free(path)
+    with pytest.raises(AstRagValidationError, match=r"1\.csv nothing is filled in: no answer is rated"):
+        ratings.read([path])
+    filled(path, measured, {"a": ("no", "")})
+    with pytest.raises(AstRagValidationError, match=r"1\.csv holds ratings"):
+        ratings.check_free(path)
+
+
+def test_who_left_an_answer_blank_has_not_rated_it(measured: Run, tmp_path: Path) -> None:
+    one = filled(tmp_path / "1.csv", measured, {"a": ("yes", "5"), "b": ("yes", "5"), "c": ("yes", "5")})
+    two = filled(tmp_path / "2.csv", measured, {"a": ("yes", "5")})
+    said = [case.rating for case in ratings.read([one, two]).of(measured).cases]
+    assert [rating.raters if rating else 0 for rating in said] == [2, 1, 1, 0]
 
 
 def test_ratings_are_kept_with_the_run(measured: Run, tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from tests.surfaces.service import free_port
 
@@ -63,22 +62,25 @@ def served(folder: Path) -> Iterator[str]:
         server = subprocess.Popen(command, cwd=folder, env=os.environ | environment, stdout=log, stderr=log)
     try:
         until = time.monotonic() + STARTS_WITHIN
-        while not _answers(url):
+        while not _answers(port):
             if server.poll() is not None or time.monotonic() > until:
                 raise SystemExit(f"The server does not answer:\n{(folder / 'log').read_text()}")
             time.sleep(0.2)
         yield url
     finally:
-        server.terminate()
-        server.wait(30)
+        server.kill()  # nothing that it holds is wanted
+        server.wait()
 
 
-def _answers(url: str) -> bool:
+def _answers(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        with urlopen(url) as answer:
-            return bool(answer.status == 200)
-    except URLError:
+        connection.request("GET", "/")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
         return False
+    finally:
+        connection.close()
 
 
 def main() -> int:

@@ -34,6 +34,8 @@ def evaluate(
     """Ask every question of a file and show how good the answers are."""
     asked = questions.load(_questions(path))
     earlier, said = run.load(against) if against else None, ratings.read(rated)
+    if sheet:
+        ratings.check_free(sheet)
     with Library() as library, _progress(len(asked), not quiet) as step:
         measured = run.run(library, asked, index, model, progress=step)
     if all(case.outcome is None for case in measured.cases):
@@ -47,8 +49,10 @@ def evaluate(
     if html:
         html.write_text(report.html(measured, comparison), encoding="utf-8")
     if sheet:
-        sheet.write_text(ratings.sheet(measured), encoding="utf-8-sig")  # else Excel takes it for another encoding
+        ratings.save_sheet(sheet, measured)
     _show(measured)
+    if unused := said.unused(measured):
+        console().print(f"[yellow]warning[/] {escape(unused)}")
     if comparison:
         _show_comparison(comparison)
     for written in filter(None, (json, html, sheet)):
