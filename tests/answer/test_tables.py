@@ -50,6 +50,7 @@ def row(question: str, *texts: str) -> str | None:
         ("Which village has the most households?", "Stennet"),
         ("Which of the villages had the fewest households?", "High Garth"),
         ("How many households are there in Tollen?", "Tollen"),
+        ("How many feet high is Tollen?", "Tollen"),
         ("What is the cheapest model?", "P20"),
         ("Which model is the oldest?", "P30"),
         ("Which school has the most pupils?", "Summerhill"),
@@ -64,6 +65,7 @@ def test_a_row_is_found(question: str, name: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "How many feet deep is Tollen?",  # those in the table are of its height
         "Which model is the heaviest?",  # kilograms and grams
         "Which model has the highest priority?",  # may be the first
         "Which model has the longest cable?",  # no such column

@@ -17,6 +17,13 @@ from chapterverse.answer.questions import content
 
 _COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
 """What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
+_MEASURED = re.compile(r"\bhow (?:many|much) \w+ (high|tall|deep|long|wide|thick|heavy|far)\b", re.IGNORECASE)
+_DIMENSIONS = {
+    "high": "high height tall altitude elevation", "tall": "high height tall", "deep": "deep depth",
+    "long": "long length duration", "wide": "wide width breadth", "thick": "thick thickness",
+    "heavy": "heavy weight weigh mass", "far": "far distance",
+}  # fmt: skip
+"""What the column of "how many feet high" must speak of: feet may be those of a drop."""
 _FEWEST_ROWS = 3
 """Of two rows one would rather ask for the higher."""
 
@@ -75,10 +82,12 @@ def _tables(sheets: Sequence[Layout]) -> Iterator[tuple[int, Layout, Table, list
 def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row whose first cell and one of whose columns the question names; also what it counts."""
     asked, counted = content(query), content(" ".join(_COUNTED.findall(query)))
+    measured = _MEASURED.search(query)
     best, most = None, 0
     for n, sheet, table, head in _tables(sheets):
         columns = frozenset().union(*head[1:])
-        for row in table.rows if counted <= columns else ():
+        meant = counted <= columns and (not measured or columns & content(_DIMENSIONS[measured[1].lower()]))
+        for row in table.rows if meant else ():
             first = content(sheet.cells(row)[0])
             named = len((asked - first) & columns)
             if first and first <= asked and not first <= head[0] and named > most:
