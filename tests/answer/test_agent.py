@@ -151,14 +151,16 @@ class TestLocalModel:
         drafted = run(question, passages(BELL), local(), search=_nothing)
         assert [one.kind for one in drafted.sentences] == ["quote", "notice"]
         assert drafted.sentences[1].text == (
-            "The book does not answer this part of the question: who painted the weathercock?"
+            "No answer to this part of the question was found in the book: who painted the weathercock?"
         )
 
     def test_a_selection_has_no_tools_and_its_own_notice(self) -> None:
         question = "When was the great bell cast, and who painted the weathercock?"
         drafted = run(question, selection(BELL), local())
         assert drafted.turns == 1
-        assert drafted.sentences[-1].text.startswith("The selected text does not answer this part of the question:")
+        assert drafted.sentences[-1].text.startswith(
+            "No answer to this part of the question was found in the selected text:"
+        )
 
     def test_drafts_are_the_same_every_time(self) -> None:
         drafts = [run(QUESTION, passages(MILL, BELL), local()) for _ in range(3)]
@@ -222,7 +224,7 @@ class TestHostedModel:
         model, _ = hosted(httpserver, Said(draft_json(absent=["Buy now!", "the great bell"])))
         drafted = run(QUESTION, passages(BELL), model)
         assert [one.text for one in drafted.sentences] == [
-            "The book does not answer this part of the question: the great bell"
+            "No answer to this part of the question was found in the book: the great bell"
         ]
 
     def test_no_sentences_is_an_abstention_not_an_error(self, httpserver: HTTPServer) -> None:

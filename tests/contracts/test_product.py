@@ -169,7 +169,10 @@ def test_a_selection_answers_what_it_can_and_says_what_it_lacks(no_store: Librar
     assert answer.status == "partial"
     assert [(sentence.text, sentence.kind) for sentence in answer.sentences] == [
         (HEAVY, "quote"),
-        ("The selected text does not answer this part of the question: who painted the weathercock?", "notice"),
+        (
+            "No answer to this part of the question was found in the selected text: who painted the weathercock?",
+            "notice",
+        ),
     ]
     assert {citation.chunk_id for citation in answer.citations} == {None}
 

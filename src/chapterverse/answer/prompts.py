@@ -19,8 +19,8 @@ SEARCH_FAILED = "Unable to search the book. Please try again later."
 
 REFUSALS = frozenset({NOT_IN_BOOK, NOT_IN_SELECTION, INSUFFICIENT_CONTEXT})
 
-PART_ABSENT = "The book does not answer this part of the question: {part}"
-PART_ABSENT_SELECTION = "The selected text does not answer this part of the question: {part}"
+PART_ABSENT = "No answer to this part of the question was found in the book: {part}"
+PART_ABSENT_SELECTION = "No answer to this part of the question was found in the selected text: {part}"
 CONFLICT = "The book gives more than one answer."
 CONFLICT_SELECTION = "The selected text gives more than one answer."
 SOURCE_SELECTION = "selected text"
