@@ -337,7 +337,7 @@ class TestTheShippedReader:
         question = "When was the great bell cast, and who painted the weathercock at Tollen?"
         drafted = run(question, passages(MILL, BELL), LocalModel(self.READER, split), seconds=30)
         assert drafted.sentences[0].text == "The great bell was cast in 1702."
-        assert drafted.sentences[-1].text.endswith("question: who painted the weathercock at Tollen?")
+        assert drafted.sentences[-1].text.endswith(": who painted the weathercock at Tollen?")
 
 
 def test_a_hundred_questions_at_once_do_not_mix() -> None:
