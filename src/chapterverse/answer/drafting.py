@@ -206,7 +206,7 @@ class _Composer:
     def _first(self, places: Sequence[_Place], query: str, threshold: float) -> tuple[_Place | None, list[_Quote]]:
         """The first place that is not about a rival of what is asked about, and the sentences around it.
 
-        Where a passage's likeliest place is, what made it likely is gone: another there must be likely by itself.
+        A passage may owe its chance to the rival: once that is left out, another place in it must be likely by itself.
         """
         missed: set[int] = set()
         for place in places:
