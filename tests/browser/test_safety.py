@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from chapterverse.answer.prompts import SEARCH_FAILED
 from chapterverse.library import AsyncLibrary
@@ -131,10 +131,17 @@ def test_a_service_with_a_key_asks_for_it(browser: Browser, tmp_path: Path) -> N
     with served(small_library(tmp_path), service) as client, browser.new_context() as context:
         page = context.new_page()
         page.goto(str(client.base_url))
-        page.get_by_label("Key", exact=True).fill("wrong")
-        page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="This library has a key")).to_be_visible()
-        page.get_by_label("Key", exact=True).fill("sixteen characters")
-        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("Enter the key")
+        key = page.get_by_label("Key", exact=True)
+        held: list[Route] = []
+        page.route("**/books", lambda route: held.append(route), times=1)
+        key.fill("wrong")
+        key.press("Enter")
+        expect(key).to_be_disabled()  # until the answer comes: what is typed meanwhile would be lost
+        held[0].continue_()
+        expect(page.get_by_role("alert")).to_contain_text("does not open it")
+        key.fill("sixteen characters")
+        key.press("Enter")
         expect(page.get_by_role("heading", name="Ask a book.")).to_be_visible()
         expect(page.locator(".drop")).to_have_count(0)

@@ -65,20 +65,25 @@ function troubleView(error) {
   const input =
     wantsKey &&
     make("input", { type: "password", "aria-label": "Key", autocomplete: "current-password", required: true });
+  const button = make("button", { class: "send" }, wantsKey ? "Open" : "Try again");
   const again = (event) => {
     event.preventDefault();
     if (input) key.set(input.value);
+    for (const control of element.querySelectorAll("input, button")) control.disabled = true; // what is typed until the answer comes would be lost
     open();
   };
+  const why = wantsKey
+    ? key.get()
+      ? "The key that was given does not open it. Ask whoever runs the service for the right one."
+      : "Enter the key that the service was started with."
+    : error.message;
   const element = make(
     "form",
     { class: "trouble-view", onsubmit: again },
     make("h1", {}, TROUBLES[error.status] ?? "The library cannot be reached"),
-    make("p", { role: "alert" }, error.message),
+    make("p", { role: "alert" }, why),
     input,
-    error.status === 404
-      ? make("a", { href: "#" }, "All books")
-      : make("button", { class: "send" }, wantsKey ? "Open" : "Try again"),
+    error.status === 404 ? make("a", { href: "#" }, "All books") : button,
   );
   return { element, shown: () => input && input.focus(), close: () => {} };
 }
