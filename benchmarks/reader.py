@@ -244,8 +244,11 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(MEASURES))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    chosen = options.only.split(",")
+    if unknown := [name for name in chosen if name not in MEASURES]:
+        parser.error(f"--only: there is no {', '.join(unknown)}; there are {', '.join(MEASURES)}")
     reader, figures = Reader(options.model), Figures()
-    for name in options.only.split(","):
+    for name in chosen:
         began = time.perf_counter()
         for measure, value in MEASURES[name](reader, options.data, options.rows).items():
             figures[measure] = round(value, 4)

@@ -172,15 +172,17 @@ def own_rows(tasks: Sequence[Ours], vector_weight: float) -> dict[str, Figures]:
 
 
 def rerank_rows(tasks: Sequence[Ours], vector_weight: float, rerank_weight: float) -> dict[str, Figures]:
-    plain: Figures = {}
-    read: Figures = {}
+    """With and without the reader: the product's search, and one without vectors, which shows what they are worth."""
+    rows: dict[str, Figures] = {}
     reader = Reader()
-    for ours in tasks:
-        fused = ours.fused(vector_weight)
-        head, said = ours.relevance(fused, reader)
-        plain[ours.task.name] = _figures(ours, head)
-        read[ours.task.name] = _figures(ours, reranked(head, fused, said, rerank_weight))
-    return {"chapterverse, hybrid": plain, "chapterverse, hybrid and reader": read}
+    for name, weight in {"chapterverse, hybrid": vector_weight, "chapterverse, BM25 alone": 0.0}.items():
+        plain, read = rows.setdefault(name, {}), rows.setdefault(f"{name}, and reader", {})
+        for ours in tasks:
+            fused = ours.fused(weight)
+            head, said = ours.relevance(fused, reader)
+            plain[ours.task.name] = _figures(ours, head)
+            read[ours.task.name] = _figures(ours, reranked(head, fused, said, rerank_weight))
+    return rows
 
 
 def choose_weights(data: Path, model: str, rerank: int) -> None:

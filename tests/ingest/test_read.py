@@ -25,6 +25,7 @@ import sys, time, os, ctypes
 sys.argv = ["worker"]
 from chapterverse.ingest import worker
 from chapterverse.ingest.formats import markdown
+from chapterverse.ingest.spread import spread
 real = markdown.parse
 def parse(data, composer, options):
     if b"SPIN" in data:
@@ -37,6 +38,9 @@ def parse(data, composer, options):
     if b"BUG" in data: raise KeyError("a bug in a parser")
     if b"PRINT" in data: os.write(1, b"noise on standard output")
     if b"SHOUT" in data: data = b"loud " * 1_000_000
+    if b"COPIES" in data:
+        ours = os.getpid()
+        spread(lambda number: os.getpid() == ours or time.sleep(60), 50)
     if b"SECRETS" in data: data = " ".join(sorted(os.environ)).encode()
     real(data, composer, options)
 markdown.parse = parse
@@ -138,6 +142,28 @@ def test_a_reply_is_bounded_too(hostile: Sandbox) -> None:
     with hostile, pytest.raises(UnreadableFileError, match="more than 2 MB") as caught:
         read(b"SHOUT", item(), ReadOptions(max_unpacked_mb=2), hostile)
     assert caught.value.reason == "bomb"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers copy themselves on Linux alone")
+@pytest.mark.parametrize("end", ["late", "killed", "closed"])
+def test_a_worker_and_its_copies_end_together(hostile: Sandbox, end: str) -> None:
+    options = ReadOptions(max_seconds=1.5 if end == "late" else 60)
+    with ThreadPoolExecutor(1) as pool, hostile:
+        reading = pool.submit(read, b"COPIES", item(), options, hostile)
+        while hostile._process is None or not psutil.Process(hostile._process.pid).children():
+            assert not reading.done()
+            time.sleep(0.01)
+        worker = psutil.Process(hostile._process.pid)
+        [copy, *_] = worker.children()
+        if end == "killed":
+            worker.kill()  # as the system does when there is no memory left
+        elif end == "closed":
+            hostile.close()
+        error = reading.exception(timeout=20)
+        assert isinstance(error, UnreadableFileError)
+        assert error.reason == ("timeout" if end == "late" else "damaged")
+    psutil.wait_procs([worker, copy], timeout=10)
+    assert not copy.is_running()
 
 
 def test_a_worker_that_died_while_idle_is_replaced(hostile: Sandbox) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Self
@@ -84,7 +84,7 @@ class BuildResult:
 async def build_index(
     store: Store,
     record: IndexRecord,
-    files: AsyncIterable[CutFile],
+    files: AsyncIterator[CutFile],
     embed: Embed,
     *,
     replace_old: bool = True,
@@ -99,24 +99,35 @@ async def build_index(
     """
     chunk_count = source_count = 0
     warnings: list[Notice] = []
-    async with (
-        await store.create(record, replace=replace_old) as writer,
-        PointWriter(writer, embed, progress=progress) as points,
-    ):
-        async for file in files:
-            chunk_count += len(file.chunks)
-            source_count += 1
-            check_chunk_count(chunk_count, max_chunks)
-            warnings += file.document.notices
-            for entry, text in file.entries():
-                await points.add(entry, text)
-            await writer.put_document(file.document, file.source)
-        await points.finish()
-        if not chunk_count:
-            raise _nothing(left_out)
-        final = replace(record, updated_at=timestamp(), average_length=points.average_length)
-        await writer.commit(final)
+    reading = asyncio.create_task(_next(files))  # the first file is read while the store makes room
+    try:
+        async with (
+            await store.create(record, replace=replace_old) as writer,
+            PointWriter(writer, embed, progress=progress) as points,
+        ):
+            file = await reading
+            while file is not None:
+                chunk_count += len(file.chunks)
+                source_count += 1
+                check_chunk_count(chunk_count, max_chunks)
+                warnings += file.document.notices
+                for entry, text in file.entries():
+                    await points.add(entry, text)
+                await writer.put_document(file.document, file.source)
+                file = await _next(files)
+            await points.finish()
+            if not chunk_count:
+                raise _nothing(left_out)
+            final = replace(record, updated_at=timestamp(), average_length=points.average_length)
+            await writer.commit(final)
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
     return BuildResult(final, chunk_count, source_count, tuple(warnings))
+
+
+async def _next(files: AsyncIterator[CutFile]) -> CutFile | None:
+    return await anext(files, None)
 
 
 def _nothing(left_out: Sequence[Notice]) -> AstRagIndexError:

@@ -46,7 +46,9 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _WORD.findall(text.lower())
     folded = unicodedata.normalize("NFKD", text).casefold().replace("’", "'")
-    found = _WORD.findall(unicodedata.normalize("NFC", _ACCENTS.sub("", folded)))
+    found: list[str] = _WORD.findall(unicodedata.normalize("NFC", _ACCENTS.sub("", folded)))
+    if not _UNSPACED.search(folded):
+        return found
     return [piece for word in found for piece in _pieces(word)]
 
 

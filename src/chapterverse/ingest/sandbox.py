@@ -100,7 +100,7 @@ class Sandbox:
             process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
+        _kill(process)
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -119,6 +119,14 @@ def _spawn() -> subprocess.Popen[bytes]:
         start_new_session=True,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a worker and the copies that it has made of itself: they are one group, which has the worker's number."""
+    if sys.platform != "win32" and process.returncode is None:  # once it is reaped, the number may be another's
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _exchange(process: subprocess.Popen[bytes], request: dict[str, Any], data: bytes) -> dict[str, Any] | None:
@@ -174,11 +182,16 @@ class _Watch:
                 return
             if large or time.monotonic() > end:
                 self._reason = "memory" if large else "timeout"
-                self._process.kill()
+                _kill(self._process)
                 return
 
 
 def _memory(process: psutil.Process) -> int:
-    """Bytes in use. On Windows, a virtual environment's Python only launches the one that does the work."""
-    family = [process, *process.children()] if os.name == "nt" else [process]
-    return sum(member.memory_info().rss for member in family)
+    """Bytes in use, with those of its copies; on Windows, an environment's Python only launches the one that works."""
+    import psutil
+
+    used = process.memory_info().rss
+    for child in process.children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may end at any moment
+            used += child.memory_info().rss
+    return used

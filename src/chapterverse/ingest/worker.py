@@ -1,7 +1,8 @@
 """The process in which files are parsed: it takes one file after another on its input, and answers each in JSON.
 
 A message is a line with the length of a JSON head, the head, and (to the worker) the bytes of the file. The worker
-holds no secrets and trusts nothing: it is killed when a file makes it too large or too slow.
+holds no secrets and trusts nothing: it is killed, with the copies it may make of itself, when a file makes it too large
+or too slow.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import IO, Any
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest import detect
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.spread import allow_copies
 from chapterverse.types import Document, ReadOptions, SourceItem, to_dict
 
 _PARSERS = {
@@ -77,6 +79,7 @@ def main() -> None:
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a native library prints must not break a reply
     requests = sys.stdin.buffer
+    allow_copies()
     while (request := receive(requests)) is not None:
         data = requests.read(request["length"])
         options = ReadOptions(**request["options"])

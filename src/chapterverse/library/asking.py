@@ -208,8 +208,8 @@ async def make_profile(
     builder = ProfileBuilder(lexical.terms)
     async for point in reader.points():
         builder.add("\n".join((*point.entry.chunk.sections, point.entry.chunk.text)), point.dense)
-    probes = builder.probes(sentences)
-    return builder.build(await embed_queries(probes))
+    probes = await asyncio.to_thread(builder.probes, sentences)  # both would hold up who asks meanwhile
+    return await asyncio.to_thread(builder.build, await embed_queries(probes))
 
 
 class Writer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 NOTE_OPEN, NOTE_CLOSE = "\ufdd0", "\ufdd1"
 """Enclose a raised number or sign until it is known whether it refers to a note (Unicode's own non-characters)."""
@@ -36,9 +37,8 @@ class Span:
         return self.y + 0.25 * self.size
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """A drawn line, horizontal or vertical."""
+class Ruling(NamedTuple):
+    """A drawn line, horizontal or vertical. Pages may have thousands, and tuples are quickly made and handed over."""
 
     left: float
     top: float

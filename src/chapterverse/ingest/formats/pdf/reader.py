@@ -20,6 +20,7 @@ from chapterverse.ingest.formats.pdf.notes import Notes, body_of, plain, take_no
 from chapterverse.ingest.formats.pdf.page import read_page
 from chapterverse.ingest.formats.pdf.passages import Spacing, build_passages, is_full, without_leaders
 from chapterverse.ingest.formats.pdf.words import Words
+from chapterverse.ingest.spread import spread
 from chapterverse.types import BlockKind, Page, ReadOptions
 
 _MIN_BOOKMARKS = 2
@@ -56,12 +57,10 @@ def _read_pages(document: pdfium.PdfDocument, composer: Composer) -> list[PageCo
     scanned: list[int] = []
     broken: list[int] = []
     garbled: list[int] = []
-    for index in range(len(document)):
-        try:
-            page = read_page(document, index)
-        except pdfium.PdfiumError:
+    for index, read in enumerate(spread(lambda index: _read_page(document, index), len(document))):
+        page = read or PageContent(index, [], [], drawn=False)
+        if read is None:
             broken.append(index + 1)
-            page = PageContent(index, [], [], drawn=False)
         if page.spans and _is_garbled(page):
             garbled.append(index + 1)
             page.spans = []
@@ -75,6 +74,14 @@ def _read_pages(document: pdfium.PdfDocument, composer: Composer) -> list[PageCo
     _report(composer, garbled, "text that cannot be decoded (the fonts do not say which letters they draw)")
     _report(composer, broken, "damaged content")
     return pages
+
+
+def _read_page(document: pdfium.PdfDocument, index: int) -> PageContent | None:
+    """A page, or None if it is damaged."""
+    try:
+        return read_page(document, index)
+    except pdfium.PdfiumError:
+        return None
 
 
 def _is_garbled(page: PageContent) -> bool:
