@@ -13,24 +13,33 @@ import argparse
 import asyncio
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from benchmarks.common import DEPTH, METRICS, Task, dev_tasks, embedder_held, held_out_tasks, measure, reader_held
 from benchmarks.environments import ROOT, circumstances, publish, table
 
+from chapterverse.answer.retrieve import Retrieval
 from chapterverse.index import lexical
+from chapterverse.library import Library
+from chapterverse.library.asynchronous import SearchResult
 from chapterverse.protocols import InputType
 from chapterverse.providers.local import MODELS, LocalEmbedder
 from chapterverse.reading.reader import Reader
+from chapterverse.settings import Settings
 
 LOCAL = ROOT / ".local"
 HEAD = 20
 """How many passages are reranked."""
+READ = 8
+"""How many an answer is looked for in."""
+QUESTIONS = {"sample": ROOT / "sample/questions.jsonl", "held": ROOT / "benchmarks/questions_held.jsonl"}
 VECTOR_WEIGHTS = (0.0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 RERANK_WEIGHTS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
 
@@ -185,6 +194,31 @@ def rerank_rows(tasks: Sequence[Ours], vector_weight: float, rerank_weight: floa
     return rows
 
 
+def own_words() -> str:
+    """Questions that a reader puts in words of his own: for how many a search finds the place that answers."""
+    rows = []
+    with tempfile.TemporaryDirectory() as home, Library(Settings(home=Path(home))) as library:
+        library.add("sample", index="sample")
+        defaults = library.inspect("sample").record.retrieval_defaults
+        for name, path in QUESTIONS.items():
+            lines = map(json.loads, path.read_text("utf-8").splitlines())
+            asked = [one for one in lines if one["kind"] == "answerable"]
+            for mode in ("hybrid", "lexical", "vector"):
+                settings = Retrieval(**{**defaults, "mode": mode, "top_k": READ})
+                results = (library.search(one["question"], index="sample", settings=settings) for one in asked)
+                ranks = [_rank(result, one) for result, one in zip(results, asked, strict=True)]
+                found = (sum(rank < depth for rank in ranks) for depth in (1, 5, READ))
+                rows.append([f"{name}, {mode}", str(len(asked)), *map(str, found)])
+    return table(("", ">questions", ">first", ">among five", f">among {READ}"), rows)
+
+
+def _rank(result: SearchResult, asked: dict[str, Any]) -> int:
+    """Where the first passage stands that holds one of the quotes that answer, from 0; `READ` if none does."""
+    texts = [" ".join(one.entry.chunk.text.split()) for one in result.found]
+    quotes = [" ".join(quote.split()) for quote in asked["quotes"]]
+    return next((rank for rank, text in enumerate(texts) if any(quote in text for quote in quotes)), READ)
+
+
 def choose_weights(data: Path, model: str, rerank: int) -> None:
     """Print nDCG@10 for each weight of the vectors and, on some questions of each task, for each of the reader."""
     tasks = [Ours(task, model) for task in held_out_tasks(data, embedder_held)]
@@ -231,6 +265,7 @@ def _report(model: str, tasks: Sequence[Ours], measured: Measured) -> None:
     if measured.reranked:
         names = [task.name for task in asked]
         parts += [f"On {measured.sample} questions of each task:", figures_table(measured.reranked, names)]
+    parts += [f"The sample book's questions: for how many the place is among the {READ} that are read.", own_words()]
     publish("retrieval", "\n\n".join(parts))
 
 
