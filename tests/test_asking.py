@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chapterverse.answer.prompts import CONFLICT, EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION
-from chapterverse.answer.scope import QueryScope
+from chapterverse.answer.scope import QueryScope, named_scope
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
@@ -99,6 +99,34 @@ def test_a_section_that_is_not_there_may_be_one_of_something_else(clocks: Librar
     assert "Ambrose Kell" in clocks.ask(question).text
     given = clocks.ask(question, scope=QueryScope("section-specific", "section 309"))
     assert (given.text, given.reason) == (NOT_IN_BOOK, "no_matches")
+
+
+FERRY = "The ferry from Stennet to the island takes four hours."
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "here", "elsewhere"),
+    [
+        (
+            "island.md",
+            f"# Island\n\n## Climate\n\nIt rains.\n\n## Getting there\n\n{FERRY}\n",
+            "Getting there",
+            "Climate",
+        ),
+        ("island.txt", f"It rains on most days.\f{FERRY}\n", "page 2", "page 1"),
+    ],
+)
+def test_nothing_is_quoted_from_outside_the_scope_though_one_chunk_holds_both(
+    tmp_path: Path, name: str, text: str, here: str, elsewhere: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    question = "How long does the ferry from Stennet to the island take?"
+    with Library(Settings(home=tmp_path / "home")) as library:
+        assert library.add(tmp_path / name).chunk_count == 1
+        asked = {place: library.ask(question, scope=named_scope(place, None)) for place in (here, elsewhere)}
+    assert asked[here].text == FERRY
+    assert asked[here].citations[0].quote == FERRY
+    assert asked[elsewhere].status == "refused"
 
 
 @pytest.mark.parametrize("section", ["section 309", "slide 9", "the ninth part"])

@@ -155,3 +155,13 @@ def test_bad_scopes_are_refused() -> None:
         QueryScope("page-specific", " ")
     with pytest.raises(InvalidQueryError, match="range of pages"):
         resolve_scope(QueryScope("page-specific", "15-12"), BOOK)
+
+
+def test_contents_may_part_by_a_colon_what_the_page_parts_by_a_line() -> None:
+    outline = [("Chapter 3 The First People",), ("Chapter 3 The First People", "Boats, and how they came")]
+    assert resolve_scope(QueryScope("section-specific", "Chapter 3: The First People"), outline) == Filter(
+        chapters=("Chapter 3 The First People",)
+    )
+    assert resolve_scope(QueryScope("section-specific", "boats and how they"), outline) == Filter(
+        sections=("Boats, and how they came",)
+    )

@@ -199,8 +199,8 @@ def _pages(identifier: str) -> Filter:
 
 def _exactly(identifier: str, headings: Iterable[str], _: bool) -> list[str]:
     """Headings that an identifier names in full."""
-    wanted = _fold(identifier)
-    return [heading for heading in headings if _fold(heading) == wanted]
+    wanted = _words(identifier)
+    return [heading for heading in headings if _words(heading) == wanted]
 
 
 def _partly(identifier: str, headings: Iterable[str], chapter: bool) -> list[str]:
@@ -208,7 +208,8 @@ def _partly(identifier: str, headings: Iterable[str], chapter: bool) -> list[str
     wanted = _fold(identifier)
     number = _LEADING.fullmatch(wanted)
     if number is None:
-        return [heading for heading in headings if wanted and wanted in _fold(heading)]
+        words = _words(identifier)
+        return [heading for heading in headings if words and words in _words(heading)]
     kind = (number["kind"] or "").strip().rstrip(".")
     return [heading for heading in headings if _numbered(_fold(heading), kind, number["number"], chapter)]
 
@@ -226,6 +227,11 @@ def _numbered(heading: str, kind: str, number: str, chapter: bool) -> bool:
     value = number_of(number)
     same = found["number"] == number or (value is not None and number_of(found["number"]) == value)
     return same and (bool(word) or kind in ("", "chapter", "section"))
+
+
+def _words(text: str) -> str:
+    """A heading as names are compared: contents may part by a colon what the page parts by a line."""
+    return " ".join(re.findall(r"\w+(?:\.\d+)*", _fold(text)))
 
 
 def _fold(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from chapterverse.ingest.sentences import Span, block_sentences
-from chapterverse.types import Block, Chunk, Chunking, Document
+from chapterverse.types import Block, Chunk, Chunking, Document, Place
 
 
 class _Atom(NamedTuple):
@@ -116,18 +116,25 @@ def _chunk(document: Document, span: Span, seen: Counter[str]) -> Chunk:
     text = document.text[span.start : span.end]
     nth = seen[text]
     seen[text] += 1
-    blocks = document.blocks[document.block_index(span.start) : document.block_index(span.end - 1) + 1]
-    # A chunk often opens with the headings of its chapter and section: its place is that of the text below them.
-    body = next((block for block in blocks if block.kind != "heading"), blocks[0])
+    place, sections = place_of(document, span.start, span.end)
     return Chunk(
         id=chunk_id(document.file_id, text, nth),
         file_id=document.file_id,
         start=span.start,
         end=span.end,
         text=text,
-        place=replace(document.place(span.start, span.end), headings=body.headings),
-        sections=tuple(dict.fromkeys(heading for block in blocks for heading in block.headings)),
+        place=place,
+        sections=sections,
     )
+
+
+def place_of(document: Document, start: int, end: int) -> tuple[Place, tuple[str, ...]]:
+    """Chapter and verse of a chunk, and every heading in force somewhere in it."""
+    blocks = document.blocks[document.block_index(start) : document.block_index(end - 1) + 1]
+    # A chunk often opens with the headings of its chapter and section: its place is that of the text below them.
+    body = next((block for block in blocks if block.kind != "heading"), blocks[0])
+    place = replace(document.place(start, end), headings=body.headings)
+    return place, tuple(dict.fromkeys(heading for block in blocks for heading in block.headings))
 
 
 def chunk_id(file_id: str, text: str, nth: int) -> str:

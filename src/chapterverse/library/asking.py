@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.answer.validate import Sentences
 from chapterverse.index import lexical
+from chapterverse.library.clipping import clipped, narrows
 from chapterverse.library.loading import load_agent
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
 from chapterverse.providers import generation
@@ -119,6 +120,7 @@ class IndexedBook:
             rerank=self.rerank,
         )
         found = [one for one in found if not _is_under(one.entry, _CONTENTS)]
+        found = [replace(one, entry=await self._clipped(one.entry)) for one in found]
         reason: Reason | None = None
         if not found:
             reason = "below_threshold" if diagnostics.empty_because == "below_threshold" else "no_matches"
@@ -137,7 +139,12 @@ class IndexedBook:
         points.sort(key=lambda point: (point.entry.chunk.file_id, point.entry.ordinal))
         if len(points) > limit:
             points = standing_for_all(points, opening, limit)
-        return [point.entry for point in points]
+        return [await self._clipped(point.entry) for point in points]
+
+    async def _clipped(self, entry: Entry) -> Entry:
+        if self.where is None or not narrows(self.where):
+            return entry
+        return replace(entry, chunk=clipped(entry.chunk, await self.document(entry), self.where))
 
     async def opening(self, limit: int) -> list[Entry]:
         if len(await self._files()) != 1:
