@@ -81,6 +81,16 @@ class TestOnePart:
         told = f"{opening} no bell to ring at noon."
         assert quoted("Was there no bell to ring at noon?", f"The bell tower is old. {told}") == [told]
 
+    def test_what_stands_between_is_brought_where_a_pronoun_would_mean_something_else(self) -> None:
+        told = ["The retry count says how often.", "The default is 3.", "It must stay below 10."]
+        reader = Cites("It must stay below 10.")
+        composed = answered("Why must the retry count stay below 10?", " ".join(told), reader=reader)
+        assert [one.text for one in composed.sentences] == told
+
+    def test_they_are_always_somebody(self) -> None:
+        told = ["The first settlers came by boat.", "They also brought the vole."]
+        assert quoted("How did the vole get here?", "Nobody lived here.\n\nArrival\n\n" + " ".join(told)) == told
+
     def test_another_pronoun_behind_it_is_one(self) -> None:
         told = ["She finished 412 dials.", "There is a grey heron on every one of them."]
         assert quoted("Is there a grey heron on the dials?", " ".join(told)) == told
@@ -388,12 +398,59 @@ class TestTablesAndLists:
         "Then it is ready."
     )
 
+    NESTED = (
+        "To set it up:\n\n1. Unpack the parcel:\n\nunpack PARCEL\n\n2. Run the helper. It asks for two things:\n"
+        "- the name of the house,\n- a password.\n3. Write down the key.\n\nIt is ready within a minute."
+    )
+
+    def test_steps_go_on_past_commands_and_lists_of_their_own(self) -> None:
+        def told(question: str, words: str) -> list[str]:
+            return [one.text for one in answered(question, self.NESTED, reader=Cites(words)).sentences]
+
+        steps = self.NESTED.partition("\n\nIt is ready")[0]
+        assert "".join(told("How do I set it up?", "2. Run the helper.")) == steps
+        assert told("What are the things that the helper asks for?", "a password") == [
+            "It asks for two things:\n- the name of the house,\n- a password."
+        ]
+        assert told("How long must the password be?", "a password") == ["- a password."]
+
+    def test_words_over_several_items_mean_all_of_the_list(self) -> None:
+        [found] = answered("What is to be named?", self.NESTED, reader=Cites("the house,\n- a password")).sentences
+        assert found.text == "It asks for two things:\n- the name of the house,\n- a password."
+
+    def test_an_item_of_another_list_does_not_join_one(self) -> None:
+        text = "It can:\n- sing,\n- dance.\n\nIt has these limits:\n- it is dear,\n- it is slow."
+        told = answered("What are the limits of it?", text, reader=Cites("it is dear", "- dance.")).sentences
+        assert [one.text for one in told] == ["It has these limits:\n- it is dear,\n- it is slow."]
+
+    def test_a_numbered_heading_is_no_item(self) -> None:
+        text = "9. Warranty\n\nIt lasts two years.\n\n11. Rules\n\n- Wear gloves.\n- Be quick."
+        assert quoted("How long does the warranty last?", text) == ["It lasts two years."]
+        told = answered("What are the rules?", text, reader=Cites("Wear gloves.")).sentences
+        assert [one.text for one in told] == ["- Wear gloves.\n- Be quick."]
+
+    def test_a_heading_that_answers_points_at_the_list_below_it(self) -> None:
+        text = "Adding a lamp\n\nTo add one:\n\n1. Open the panel.\n2. Choose Join.\n\nIt takes a minute."
+        told = answered("How do I add a lamp?", text, reader=Cites("Adding a lamp")).sentences
+        assert [one.text for one in told] == ["To add one:\n\n1. Open the panel.\n2. Choose Join."]
+
+    def test_a_bar_in_a_paragraph_makes_no_row_of_it(self) -> None:
+        text = "Bridges were counted. | Of them, 9 were bad. Tunnels were not. Nobody knows why."
+        told = answered("How many bridges were bad?", text, reader=Cites("9 were bad")).sentences
+        assert [one.text for one in told] == ["| Of them, 9 were bad."]
+
+    def test_a_line_that_only_asks_tells_nothing(self) -> None:
+        text = "- How a colony lives\n- How to open a hive\n\nOpen a hive slowly. Bees dislike haste.\n\n1. Why so?"
+        told = answered("How is a hive opened?", text, reader=Cites("How to open a hive", "slowly")).sentences
+        assert [one.text for one in told] == ["Open a hive slowly."]
+
     def test_of_a_list_all_is_quoted_or_one_item(self) -> None:
-        def cited(*words: str, text: str = self.STEPS) -> list[str]:
-            return [one.text for one in answered("Where is it?", text, reader=Cites(*words)).sentences]
+        def cited(*words: str, text: str = self.STEPS, question: str = "What is done?") -> list[str]:
+            return [one.text for one in answered(question, text, reader=Cites(*words)).sentences]
 
         whole = self.STEPS.partition("\n\nThen")[0]
         assert cited("Release it.", "1. Hold the button.") == [whole]
+        assert cited("Release it.", "1. Hold the button.", question="When is it released?") == ["2. Release it."]
         assert cited("Then it is ready.", "Release it.", "Wait for the") == [whole, "Then it is ready."]
         assert cited("Release it.") == ["2. Release it."]
         assert cited("1. Hold the button.", "Count to ten.") == ["1. Hold the button.", "Count to ten."]

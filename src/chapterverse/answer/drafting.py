@@ -16,12 +16,15 @@ from chapterverse.answer.bearing import by_words, coverage, evidence, folded, lo
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import Layout, lay_out, listed
+from chapterverse.answer.lists import is_item
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
     asked_count,
     asks_for_list,
+    asks_for_one,
+    asks_for_steps,
     asks_for_theme,
     content,
     defined_subject,
@@ -44,6 +47,9 @@ _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
+
+_PERSONS = frozenset(("he", "she", "they"))
+"""Pronouns that always stand for somebody; "it" may stand for nothing."""
 
 _MOST_ITEMS = 12
 """How long a list may be that is quoted though it was not asked for."""
@@ -192,14 +198,17 @@ class _Composer:
             return _Pick(defined, "")
         row = row_asked_for(query, self._sheets)
         likely = [place for place in places if place.chance >= threshold]
-        best, quotes = self._first([_Place(*row, score=0.0), *likely] if row else likely, query, threshold)
+        sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
+        best, quotes = self._first([_Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
         if best is None:
-            return self._headed(readings, threshold)
+            return self._headed(query, readings, threshold)
         sheet = self._sheets[best.sheet]
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
         most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
-        beside = () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most)
+        beside = (
+            () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most, query)
+        )
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
 
@@ -224,7 +233,7 @@ class _Composer:
         n = pick.quotes[-1].sheet
         for one in self._sheets[n].lists:
             whole = _Quote(n, one.start, one.end)
-            picked = [quote for quote in (*pick.quotes, *pick.beside) if _overlap(quote, whole)]
+            picked = [q for q in (*pick.quotes, *pick.beside) if _overlap(q, whole) and not _covers(q, whole)]
             touched = sum(any(_overlap(quote, _Quote(n, *item)) for quote in picked) for item in one.items)
             if touched > 1 and len(one.items) <= _MOST_ITEMS:
                 quotes = dict.fromkeys(whole if quote in picked else quote for quote in pick.quotes)
@@ -250,12 +259,18 @@ class _Composer:
             pick = _Pick(tuple(quotes), pick.span)
         return pick
 
-    def _headed(self, readings: Sequence[Reading], threshold: float) -> _Pick:
-        """An answer that only a heading or a title page has: its line, if that says more than the bare answer."""
+    def _headed(self, query: str, readings: Sequence[Reading], threshold: float) -> _Pick:
+        """An answer that only a heading or a title page has: its line, if that says more than the bare answer.
+
+        A heading that answers a question for a list points at the one below it.
+        """
         for reading, n in sorted(zip(readings, range(len(readings)), strict=True), key=lambda one: -one[0].answerable):
             sheet, spans = self._sheets[n], reading.spans[:1]
             if reading.answerable < threshold or not spans or not sheet.is_heading(spans[0].start, spans[0].end):
                 continue
+            below = sheet.list_below(spans[0].end) if asks_for_list(query) else None
+            if below:
+                return _Pick((_Quote(n, below.start, below.end),), "")
             line = sheet.line(spans[0].start)
             answer = sheet.text[spans[0].start : spans[0].end]
             if spans[0].end <= line[1] and content(sheet.text[slice(*line)]) - content(answer):
@@ -275,7 +290,8 @@ class _Composer:
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
             # What the reader has found in headings is not left for sentences that are less likely than these.
             left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
-            spans = told or reading.evidence[:1] or (by_words(query, sheet),)
+            telling = tuple(one for one in reading.evidence if not sheet.only_asks(one.start))
+            spans = told or telling[:1] or (by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
             for span in spans:
                 strength = span.score / best if best else 1.0
@@ -297,13 +313,14 @@ class _Composer:
                 end = table.end
             elif header is not None:
                 yield _Quote(n, *header)
-        elif not table and (around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0)):
+        elif not table and (
+            around := sheet.list_from(first, _LIST_AHEAD if asks_for_list(query) else 0, asks_for_steps(query))
+        ):
             if start < around.start:
                 yield _Quote(n, start, min(end, around.start))
             start, end = around.start, around.end
         elif not table:
-            before = self._antecedent(sheet, first, last, query)
-            if before is not None:
+            for before in self._antecedents(sheet, first, last, query):
                 yield _Quote(n, *sheet.sentences[before])
         yield _Quote(n, start, end)
 
@@ -322,18 +339,30 @@ class _Composer:
                 return n, start, start + len(row), table.header
         return None
 
-    def _antecedent(self, sheet: Layout, first: int, last: int, query: str) -> int | None:
-        """The sentence before that names what the answer leaves unnamed, where the question names it too."""
+    def _antecedents(self, sheet: Layout, first: int, last: int, query: str) -> Sequence[int]:
+        """The sentence before that names what the answer leaves unnamed, where the question names it too.
+
+        Before one that opens with "he" or "it" also those between: behind another it would speak of something else.
+        """
         said = sheet.text[slice(*sheet.range(first, last))]
         wanted = named(query) - folded(said)
-        earlier = range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
-        for n in earlier:
-            if wanted & folded(sheet.sentence(n)):
-                return n
-        if sheet.leans(first):
-            asked = content(query)
-            return next((n for n in earlier if asked & content(sheet.sentence(n))), None)
-        return None
+        earlier = [
+            n
+            for n in range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
+            if not sheet.headed(sheet.sentences[n][0], sheet.sentences[first][0])
+        ]
+        names = next((n for n in earlier if wanted & folded(sheet.sentence(n))), None)
+        if not sheet.leans(first):
+            return () if names is None else (names,)
+        asked = content(query)
+        names = next((n for n in earlier if asked & content(sheet.sentence(n))), None) if names is None else names
+        firm = next((n for n in earlier if not sheet.leans(n)), None)
+        if names is None:
+            near = firm is not None and first - firm < PLAIN.sentences and sheet.opening(first) in _PERSONS
+            return (firm,) if firm is not None and near else ()
+        if firm is None or firm <= names:  # all between speak of the same
+            return (names,)
+        return range(names, first) if first - names < PLAIN.sentences else (firm,)
 
     def _further(self, n: int, reading: Reading, quotes: Sequence[_Quote]) -> Iterator[_Quote]:
         """Other answers in the same passage, for a question that asks for several."""
@@ -341,16 +370,17 @@ class _Composer:
         for span in reading.spans[1:]:
             first, last = sheet.covering(span.start, span.end)
             quote = _Quote(n, *sheet.range(first, last))
-            if sheet.leads(last):
+            if sheet.leads(last) or self._strange(sheet, first, quotes):
                 continue
             if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
                 yield quote
 
-    def _beside(self, n: int, reading: Reading, quotes: Sequence[_Quote], most: int) -> Iterator[_Quote]:
+    def _beside(self, n: int, reading: Reading, quotes: Sequence[_Quote], most: int, query: str) -> Iterator[_Quote]:
         """Other sentences that the reader would quote: the best of them, in the book's order, up to so many in all.
 
         One that opens with "he" or "it" follows the sentence before it, or is left out: behind another it would speak
-        of something else.
+        of something else. So is an item of another list than the one that is quoted, which would seem to belong to it,
+        and any item where one thing is asked for.
         """
         sheet = self._sheets[n]
         own = [_Quote(n, *sentence) for sentence in sheet.sentences]
@@ -362,10 +392,24 @@ class _Composer:
             if leans and (i == 0 or sheet.leans(i - 1)):
                 continue
             new = [i - 1, i] if leans else [i]
-            barred = any(k in quoted or k in chosen or sheet.table_at(own[k].start) or sheet.leads(k) for k in new)
-            if not barred and sum(size[k] for k in quoted + chosen + new) <= most:
+            one_wanted = asks_for_one(query) and any(is_item(sheet.sentence(k)) for k in new)
+            barred = any(k in quoted or k in chosen or self._says_little(sheet, k, quotes) for k in new)
+            if not barred and not one_wanted and sum(size[k] for k in quoted + chosen + new) <= most:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))
+
+    def _says_little(self, sheet: Layout, i: int, quotes: Sequence[_Quote]) -> bool:
+        """Whether a sentence says nothing, or something else, without what stands around it."""
+        start = sheet.sentences[i][0]
+        apart = sheet.table_at(start) is not None or self._strange(sheet, i, quotes)
+        return apart or sheet.leads(i) or sheet.only_asks(start)
+
+    @staticmethod
+    def _strange(sheet: Layout, i: int, quotes: Sequence[_Quote]) -> bool:
+        """Whether a sentence is an item, and the list that is quoted from is another than its own."""
+        start = sheet.sentences[i][0]
+        quoted = [one for one in sheet.lists if any(one.start < q.end and q.start < one.end for q in quotes)]
+        return is_item(sheet.sentence(i)) and bool(quoted) and not any(one.start <= start < one.end for one in quoted)
 
     def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:
         """The sentence that says what something is: this subject, or (None, without an order) the first of all."""
@@ -384,10 +428,15 @@ class _Composer:
         readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
         places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
         places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
-        weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
-        texts = [self._sheets[n].sentence(i) for n, i in places]
-        chosen = centrality.most_central(texts, weights, count)
-        return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in (places[k] for k in sorted(chosen)))
+        while True:
+            weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
+            texts = [self._sheets[n].sentence(i) for n, i in places]
+            chosen = [places[k] for k in sorted(centrality.most_central(texts, weights, count))]
+            # What opens with "he" needs the sentence before it, or it speaks of nobody.
+            adrift = [(n, i) for n, i in chosen if self._sheets[n].leans(i) and (n, i - 1) not in chosen]
+            if not adrift or len(places) - len(adrift) < count:
+                return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in chosen)
+            places = [place for place in places if place not in adrift]
 
     def _written(self, quotes: Sequence[_Quote], missing: Sequence[Missing] = ()) -> Composed:
         return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))
@@ -402,3 +451,7 @@ class _Composer:
 
 def _overlap(one: _Quote, other: _Quote) -> bool:
     return one.sheet == other.sheet and one.start < other.end and other.start < one.end
+
+
+def _covers(one: _Quote, other: _Quote) -> bool:
+    return one.sheet == other.sheet and one.start <= other.start and other.end <= one.end

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chapterverse.answer.facts import MONTHS, names
-from chapterverse.answer.layout import is_item
+from chapterverse.answer.lists import is_item
 from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PAST_FORMS, REFERRING
 

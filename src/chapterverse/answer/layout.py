@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from chapterverse.answer.lists import List, is_item, is_numbered_heading, runs_of_items
 from chapterverse.answer.questions import content
 from chapterverse.answer.wording import PRONOUNS
 
-_ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
 _EXISTENTIAL = re.compile(
     r"\W*(?:there|here)(?:['’]s|\s+(?:is|are|was|were|be|been|seem(?:s|ed)?|ha[sd]|have|comes?|came|exist(?:s|ed)?|stands?"
     r"|stood|lies?|lay|remain(?:s|ed)?|can|could|may|might|must|shall|should|will|would))\b",
@@ -21,6 +21,10 @@ _EXISTENTIAL = re.compile(
 _POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(?:it|them|him)\b", re.IGNORECASE)
 """… but in `There is a heron on each of them` another word does."""
 _CELL = " | "
+_MARKER = re.compile(r"^(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])\s+")
+_ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
+_SEVERAL = 3
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
 _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
@@ -51,17 +55,6 @@ class Table(NamedTuple):
         return (self.rows or (self.header or (0, 0),))[-1][1]
 
 
-class List(NamedTuple):
-    """The items of a list; `start` is where the sentence begins that leads into it, if there is one."""
-
-    start: int
-    items: tuple[tuple[int, int], ...]
-
-    @property
-    def end(self) -> int:
-        return self.items[-1][1]
-
-
 def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
     """A passage without its headings: they say where something stands, and nothing of it.
 
@@ -72,7 +65,8 @@ def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
     for start, end in sentences:
         if _is_rule(text[start:end]):
             continue
-        apart = is_item(text[start:end]) or _is_row(_line_at(text, start))
+        item = is_item(text[start:end]) and not is_numbered_heading(text, start, end)
+        apart = item or _is_row(_line_at(text, start))
         if body and not apart and _goes_on(text, *body[-1], start, end):
             body[-1] = (body[-1][0], end)
         elif not _is_heading(text, start, end):
@@ -95,8 +89,14 @@ class Layout:
         return self.text[start:end]
 
     def covering(self, start: int, end: int) -> tuple[int, int]:
-        """First and last of the sentences that these characters touch; the one they touch most, if on several lines."""
+        """First and last of the sentences that these characters touch; the one they touch most, if on several lines.
+
+        Several items of a list are several answers.
+        """
         touched = [n for n, (first, last) in enumerate(self.sentences) if first < end and last > start]
+        items = [n for n in touched if is_item(self.sentence(n))]
+        if len(items) > 1:
+            return items[0], items[-1]
         if touched and "\n" not in self.text[slice(*self.range(touched[0], touched[-1]))]:
             return touched[0], touched[-1]
         most = max(range(len(self.sentences)), key=lambda n: _shared(self.sentences[n], (start, end)))
@@ -125,7 +125,15 @@ class Layout:
 
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
-        return not self.is_heading(start, end) and "\n\n" not in self.text[start:end]
+        return (
+            not self.is_heading(start, end) and "\n\n" not in self.text[start:end] and not self.only_asks(start)
+        )
+
+    def only_asks(self, offset: int) -> bool:
+        """Whether a line is a question, direct or not, in a list or without a stop: "How to open it" tells nothing."""
+        line = self.text[slice(*self.line(offset))]
+        words = _MARKER.sub("", line).rstrip(_CLOSING)
+        return (words.endswith("?") and is_item(line)) or (_ASKING.match(words) is not None and words[-1:].isalnum())
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether these characters stand in no sentence."""
@@ -161,23 +169,36 @@ class Layout:
         line = self.text[slice(*row)]
         return re.split(r"\s*\|\s*", line.strip(" |")) if _is_piped(line) else line.split(_CELL)
 
-    def list_from(self, first: int, ahead: int) -> List | None:
+    def list_from(self, first: int, ahead: int, steps: bool = False) -> List | None:
         """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in.
 
-        A list under the next heading is not meant.
+        A list under the next heading is not meant. Of lists within each other the inner one is, unless `steps` are.
         """
         starts = [start for start, _ in self.sentences[first : first + ahead + 1]]
-        for found in self.lists:
+        around = [found for found in self.lists if found.start <= starts[0] < found.end]
+        if ahead and around:
+            return around[-1 if steps else 0]
+        for found in sorted(self.lists):
             last = found.end if ahead else found.items[0][0]
-            if any(found.start <= start < last for start in starts) and not self._headed(starts[0], found.start):
+            if any(found.start <= start < last for start in starts) and not self.headed(starts[0], found.start):
                 return found
         return None
 
     @cached_property
     def lists(self) -> list[List]:
-        return [List(self._lead_in(run[0][0]), tuple(run)) for run in self._runs(is_item) if len(run) > 1]
+        """The innermost first."""
+        lines = [line for line in self._lines if not self._is_numbered_heading(line)]
+        return [List(self._lead_in(run[0][0]), tuple(run)) for run in runs_of_items(self.text, lines)]
 
-    def _headed(self, start: int, end: int) -> bool:
+    def list_below(self, offset: int) -> List | None:
+        """The list, or the sentence that leads into it, that comes next."""
+        start = next((first for first, _ in self.sentences if first >= offset), len(self.text))
+        return next((found for found in self.lists if found.start == start), None)
+
+    def _is_numbered_heading(self, line: tuple[int, int]) -> bool:
+        return is_numbered_heading(self.text, *line) and self.is_heading(*line)
+
+    def headed(self, start: int, end: int) -> bool:
         """Whether a heading stands between these characters."""
         return any(start <= line[0] < end and self.is_heading(*line) for line in self._lines)
 
@@ -267,12 +288,17 @@ def _is_heading(text: str, start: int, end: int) -> bool:
         and line.rstrip(_CLOSING)[-1:].isalnum()
         and len(line.split()) <= _LONGEST_HEADING
         and not _is_row(line)
-        and not is_item(line)
+        and (not is_item(line) or is_numbered_heading(text, start, end))
     )
 
 
 def _is_row(line: str) -> bool:
-    return _CELL in line or _is_piped(line) or _is_rule(line)
+    return (_CELL in line and not _is_prose(line)) or _is_piped(line) or _is_rule(line)
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a bar stands in a paragraph: one alone, among several sentences."""
+    return line.count(_CELL) == 1 and len(_SENTENCE_ENDS.findall(line)) >= _SEVERAL
 
 
 def _is_piped(line: str) -> bool:
@@ -283,8 +309,3 @@ def _is_piped(line: str) -> bool:
 def _is_rule(line: str) -> bool:
     """Whether a line stands between the head and the rows of a table in Markdown: `|---|---|`."""
     return "|" in line and "--" in line and not line.strip(" |:-")
-
-
-def is_item(line: str) -> bool:
-    """Whether a line is an item of a list."""
-    return _ITEM.match(line) is not None

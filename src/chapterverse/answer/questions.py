@@ -84,6 +84,11 @@ _LIST = re.compile(
     r"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b",
     re.IGNORECASE,
 )
+_STEPS = re.compile(r"\bsteps\b|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b", re.IGNORECASE)
+_ONE = re.compile(
+    r"\bhow\s+(?:many|much|long|often|old|far|tall|high|deep|big|large|heavy|wide|thick|fast)\b|\b(?:when|where|who)\b",
+    re.IGNORECASE,
+)
 _HOW_DONE = re.compile(r"\bhow\s+(?:is|are)\s.*?(?:re)?(\w+)\W*$", re.IGNORECASE)
 """`How is the device reset?`"""
 _NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
@@ -346,6 +351,16 @@ def asks_for_list(question: str) -> bool:
     """Whether an answer may have several members, or steps."""
     done = _HOW_DONE.search(question)
     return _LIST.search(question) is not None or (done is not None and _may_be_verb(done[1].lower()))
+
+
+def asks_for_steps(question: str) -> bool:
+    """Whether a question wants to know how something is done, from beginning to end."""
+    return _STEPS.search(question) is not None
+
+
+def asks_for_one(question: str) -> bool:
+    """Whether a question wants one thing: a number, a time, a place, a person."""
+    return _ONE.search(question) is not None and not asks_for_list(question)
 
 
 def asked_count(question: str) -> tuple[int, frozenset[str]]:

@@ -1,0 +1,103 @@
+"""Lists, found again in plain text: runs of bullets, and steps that go on counting past what stands between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
+_STEP = re.compile(r"\(?([0-9]{1,3})[.)]\s+\S")
+_MOST_BETWEEN = 6
+"""Lines that may stand between two steps: a command, a remark, a list of its own. With more, sections are numbered."""
+_HEADING_NUMBER = re.compile(r"\(?([0-9]{1,3}|[ivxlc]{1,6})[.)]\s", re.IGNORECASE)
+
+Line = tuple[int, int]
+
+
+class List(NamedTuple):
+    """The items of a list; `start` is where the sentence begins that leads into it, if there is one."""
+
+    start: int
+    items: tuple[Line, ...]
+
+    @property
+    def end(self) -> int:
+        return self.items[-1][1]
+
+
+def is_item(line: str) -> bool:
+    """Whether a line is an item of a list."""
+    return _ITEM.match(line) is not None
+
+
+def runs_of_items(text: str, lines: Sequence[Line]) -> list[list[Line]]:
+    """The items of each list, the innermost first: bullets between two steps are a list within one."""
+    runs = [*_bullets(text, lines), *_steps(text, lines)]
+    return sorted((run for run in runs if len(run) > 1), key=lambda run: run[-1][1] - run[0][0])
+
+
+def _bullets(text: str, lines: Sequence[Line]) -> list[list[Line]]:
+    """Items without a number that follow each other."""
+    runs: list[list[Line]] = [[]]
+    for start, end in lines:
+        line = text[start:end]
+        if is_item(line) and not _STEP.match(line):
+            runs[-1].append((start, end))
+        elif runs[-1]:
+            runs.append([])
+    return runs
+
+
+def _steps(text: str, lines: Sequence[Line]) -> list[list[Line]]:
+    """Numbered items, each with what stands before the next; the last has only its line, or what that announces."""
+    runs: list[list[Line]] = [[]]
+    number, since = 0, 0
+    for start, end in lines:
+        step = _STEP.match(text, start, end)
+        if step is None:
+            since += 1
+            continue
+        goes_on = int(step[1]) == number + 1 and since <= _MOST_BETWEEN
+        if runs[-1] and not (goes_on or since == 0):
+            runs.append([])
+        elif runs[-1]:
+            runs[-1][-1] = (runs[-1][-1][0], text.rfind("\n", 0, start))
+        runs[-1].append((start, end))
+        number, since = int(step[1]), 0
+    runs = [run for run in runs if run]
+    for run in runs:
+        run[-1] = (run[-1][0], _end_of_last(text, lines, run[-1]))
+    return [[(start, start + len(text[start:end].rstrip())) for start, end in run] for run in runs]
+
+
+def _end_of_last(text: str, lines: Sequence[Line], last: Line) -> int:
+    """The last step ends with its line, or with the command or the bullets that this announces."""
+    end = last[1]
+    if not text[slice(*last)].endswith(":"):
+        return end
+    after = [line for line in lines if line[0] > last[0]]
+    for n, (start, stop) in enumerate(after):
+        bullet = is_item(text[start:stop]) and not _STEP.match(text, start, stop)
+        if n and not bullet:
+            break
+        end = stop
+        if not bullet:
+            break
+    return end
+
+
+def is_numbered_heading(text: str, start: int, end: int) -> bool:
+    """Whether a line that looks like an item stands alone between blank lines, and no item before or after it."""
+    number = _HEADING_NUMBER.match(text, start, end)
+    alone = text[max(0, start - 2) : start] in ("", "\n\n") and text[end : end + 2] == "\n\n"
+    if number is None or not alone or not text[end - 1].isalnum():
+        return False
+    before, after = text[:start].rstrip().rpartition("\n")[2], text[end:].lstrip().partition("\n")[0]
+    return not any(_neighbours(number[1], line) for line in (before, after))
+
+
+def _neighbours(number: str, line: str) -> bool:
+    """Whether a line is numbered too, in the same way: then both are items."""
+    other = _HEADING_NUMBER.match(line)
+    return other is not None and other[1].isdigit() == number.isdigit()
