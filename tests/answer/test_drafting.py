@@ -414,6 +414,17 @@ class TestTablesAndLists:
         ]
         assert told("How long must the password be?", "a password") == ["- a password."]
 
+    def test_conditions_are_quoted_together(self) -> None:
+        text = "The maker may refuse it only if:\n(a) it is too large; or\n(b) an older one is unpaid.\n\nHe pays."
+        for question in ("When may the maker refuse an order?", "Who has not paid?"):
+            told = answered(question, text, reader=Cites("an older one is unpaid")).sentences
+            assert [one.text for one in told] == [text.partition("\n\nHe")[0]]
+
+    def test_a_number_before_a_clause_does_not_hide_that_it_leans(self) -> None:
+        told = ["9.1 The seal of Harn binds both houses.", "9.2 It ends after three years."]
+        composed = answered("When does the seal of Harn end?", "\n\n".join(told), reader=Cites("after three years"))
+        assert [one.text for one in composed.sentences] == told
+
     def test_words_over_several_items_mean_all_of_the_list(self) -> None:
         [found] = answered("What is to be named?", self.NESTED, reader=Cites("the house,\n- a password")).sentences
         assert found.text == "It asks for two things:\n- the name of the house,\n- a password."

@@ -191,3 +191,31 @@ def test_what_the_author_says_of_himself_answers_a_question_with_his_name(author
     stages = [one.name for one in seen if isinstance(one, Stage)]
     assert stages == list(dict.fromkeys(stages)) == list(answer.timings)
     assert book.queries == [question, "How many nests did I open?"][: 1 + (status == "ok")]
+
+
+class EasilyLost(WordReader):
+    """Finds an answer in a paragraph that stands by itself, and hardly in one among others."""
+
+    def __init__(self, alone: float) -> None:
+        super().__init__()
+        self.alone = alone
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        readings = super().read(question, passages, whole=whole)
+        return [
+            replace(one, answerable=0.2 if "\n\n" in text else self.alone) if one.answerable > 0.5 else one
+            for one, text in zip(readings, passages, strict=True)
+        ]
+
+
+@pytest.mark.parametrize(("alone", "status"), [(0.7, "ok"), (0.55, "refused")], ids=["sure", "not sure"])
+def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(alone: float, status: str) -> None:
+    page = f"The keeper liked cats and the colour green.\n\n{MILL}\n\nNobody came to see it for a year or more."
+    answer, _ = put("When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone))
+    assert answer.status == status
+    if status == "ok":
+        assert answer.text == MILL
+        assert page[answer.citations[0].start : answer.citations[0].end] == MILL
+        assert answer.answerable == alone
+    else:
+        assert any(page in passage.text for passage in answer.passages)

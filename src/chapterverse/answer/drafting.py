@@ -319,6 +319,8 @@ class _Composer:
             if start < around.start:
                 yield _Quote(n, start, min(end, around.start))
             start, end = around.start, around.end
+        elif not table and (bound := sheet.bound(first)) and len(bound.items) <= _MOST_ITEMS:
+            start, end = bound.start, bound.end
         elif not table:
             for before in self._antecedents(sheet, first, last, query):
                 yield _Quote(n, *sheet.sentences[before])

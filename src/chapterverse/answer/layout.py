@@ -23,6 +23,10 @@ _POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(
 _CELL = " | "
 _MARKER = re.compile(r"^(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])\s+")
 _ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNORECASE)
+_JOINED = re.compile(r"[;,]\s+(?:and|or)$")
+_CONDITION = re.compile(r"\b(?:if|unless|where|when|provided that|except)\b[^.:]*:$", re.IGNORECASE)
+_NUMBER = re.compile(r"\W*(?:\d+(?:\.\d+)*[.)]?|\(?[a-z][.)])\s+(?=\S)")
+"""Of a clause, before its first word."""
 _SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
 _SEVERAL = 3
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
@@ -107,8 +111,8 @@ class Layout:
         return [n for n, (first, last) in enumerate(self.sentences) if start <= (first + last) // 2 < end]
 
     def opening(self, n: int) -> str:
-        """The first word of a sentence, in small letters."""
-        return (self.sentence(n).split() or [""])[0].strip("\"'“”‘’,").lower()
+        """The first word of a sentence, in small letters, behind the number or the bullet that it may have."""
+        return (_NUMBER.sub("", self.sentence(n), count=1).lstrip("-*•– ").split() or [""])[0].strip("\"'“”‘’,").lower()
 
     def leans(self, n: int) -> bool:
         """Whether a sentence opens with "he", "it" or "there", and so speaks of what was named before it."""
@@ -189,6 +193,16 @@ class Layout:
         """The innermost first."""
         lines = [line for line in self._lines if not self._is_numbered_heading(line)]
         return [List(self._lead_in(run[0][0]), tuple(run)) for run in runs_of_items(self.text, lines)]
+
+    def bound(self, n: int) -> List | None:
+        """The list that a sentence is an item of, where the items hold together: "… only if (a) …; or (b) …"."""
+        start = self.sentences[n][0]
+        for found in self.lists:
+            if is_item(self.sentence(n)) and found.items[0][0] <= start < found.end:
+                lead = self.text[found.start : found.items[0][0]].rstrip()
+                joined = any(_JOINED.search(self.text[slice(*item)]) for item in found.items)
+                return found if joined or _CONDITION.search(lead) else None
+        return None
 
     def list_below(self, offset: int) -> List | None:
         """The list, or the sentence that leads into it, that comes next."""

@@ -16,6 +16,7 @@ from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
+from chapterverse.answer.narrower import SURE, narrowed
 from chapterverse.answer.needs import Book, Mind
 from chapterverse.answer.once import OncePerQuestion
 from chapterverse.answer.prompts import (
@@ -108,6 +109,8 @@ class _Ask:
             return self._refusal(reason)
         verdicts = await self._timed("validate", self._validate())
         if not self._may_answer(verdicts):
+            verdicts = await self._timed("validate", self._validate_narrowed()) or verdicts
+        if not self._may_answer(verdicts):
             return self._refusal("answer_absent" if self.selection is None else "selection_lacks_answer")
         conflicts = await self._timed("conflicts", self._conflicts(verdicts))
         if conflicts:
@@ -185,6 +188,19 @@ class _Ask:
         """
         asked = zip(queries(self.question), parts(self.question), strict=True)
         return [await self._judged(query, self.passages, closer_look=not part.leans) for query, part in asked]
+
+    async def _validate_narrowed(self) -> list[Validation]:
+        """Verdicts on single paragraphs, which then are all that is answered from; none if they do not answer."""
+        passages, mind = self.passages, self.mind
+        if self.selection is not None or not (narrow := narrowed(self.question, passages)):
+            return []
+        least = max(mind.validation.answer_threshold, SURE)
+        self.passages, self.mind = narrow, replace(mind, validation=replace(mind.validation, answer_threshold=least))
+        verdicts = await self._validate()
+        if any(verdict.answer_present for verdict in verdicts):
+            return verdicts
+        self.passages, self.mind = passages, mind
+        return []
 
     async def _judged(self, question: str, passages: Sequence[Passage], *, closer_look: bool = True) -> Validation:
         settings = self.mind.validation

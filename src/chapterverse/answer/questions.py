@@ -86,9 +86,12 @@ _LIST = re.compile(
 )
 _STEPS = re.compile(r"\bsteps\b|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b", re.IGNORECASE)
 _ONE = re.compile(
-    r"\bhow\s+(?:many|much|long|often|old|far|tall|high|deep|big|large|heavy|wide|thick|fast)\b|\b(?:when|where|who)\b",
+    r"\W*(?:(?:in|on|at|by|for|from|until|since|about)\s+)?(?:how\s+(?:many|much|long|often|old|far|tall|high|deep|big|large"
+    r"|heavy|wide|thick|fast)\b|(?:where|who|(?:what|which)\s+(?:year|day|month|time))\b"
+    r"|when\s+(?!(?:may|can|could|must|should|shall|does|do)\b))",
     re.IGNORECASE,
 )
+"""`When may an order be refused?` asks for conditions, of which there may be several."""
 _HOW_DONE = re.compile(r"\bhow\s+(?:is|are)\s.*?(?:re)?(\w+)\W*$", re.IGNORECASE)
 """`How is the device reset?`"""
 _NUMBERS = {word: n for n, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
@@ -360,7 +363,7 @@ def asks_for_steps(question: str) -> bool:
 
 def asks_for_one(question: str) -> bool:
     """Whether a question wants one thing: a number, a time, a place, a person."""
-    return _ONE.search(question) is not None and not asks_for_list(question)
+    return _ONE.match(question) is not None and not asks_for_list(question)
 
 
 def asked_count(question: str) -> tuple[int, frozenset[str]]:

@@ -1,0 +1,36 @@
+"""Narrower: before a question is refused, the paragraphs that have most of its words are read by themselves.
+
+The reader judges a passage as a whole, and what stands around a plain answer can hide it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from chapterverse.answer.questions import content
+from chapterverse.types import Passage
+
+SURE = 0.6
+"""The chance from which such a paragraph answers; chosen by `training/narrower.py` on questions about five long books
+and about short ones of our own that were held out of training."""
+_PARAGRAPHS = 2
+_FEWEST_WORDS = 7
+_PARAGRAPH = re.compile(r"\S(?:.|\n(?!\n)|(?<=:)\n\n)*")
+"""What stands between blank lines; what a colon announces belongs to it."""
+
+
+def narrowed(question: str, passages: Sequence[Passage]) -> list[Passage]:
+    """The paragraphs that share most words with a question, as passages of their own; none that is all of its own."""
+    asked = content(question)
+    found: dict[str, tuple[int, Passage]] = {}
+    for passage in passages:
+        for match in _PARAGRAPH.finditer(passage.text):
+            text = match[0].rstrip()
+            shared = len(asked & content(text))
+            if shared and len(text.split()) >= _FEWEST_WORDS and text != passage.text.strip():
+                start = passage.start + match.start()
+                found.setdefault(text, (shared, replace(passage, text=text, start=start)))
+    best = sorted(found.values(), key=lambda one: -one[0])[:_PARAGRAPHS]
+    return [replace(passage, id=f"S{n}") for n, (_, passage) in enumerate(best, 1)]
