@@ -42,22 +42,27 @@ ROWS = 1000
 STEPS = [round(0.01 * step, 2) for step in range(30, 96)]
 
 
+def asked_of(library: Library, books: Path, home: Path) -> list[dict[str, str]]:
+    """Every question, with the index of its book, which is made here, and its kind."""
+    rows = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
+    for book in sorted({row["book"] for row in rows}):
+        library.add(next(books.glob(f"{book}*")), index=book)
+    pages = [page for page in blocks((FOLDER / "books.txt").read_text().splitlines()) if held_out(page.book, HELD)]
+    for book in sorted({page.book for page in pages}):
+        path = Path(home, f"{book}.txt")
+        path.write_text("\n\n".join(page.passage for page in pages if page.book == book))
+        library.add(path, index=book)
+    for kind, asked in (("own, answerable", Block.asked), ("own, absent", attrgetter("absent"))):
+        own = [{"book": page.book, "kind": kind, "question": one} for page in pages for one in asked(page)]
+        rows += random.Random(9).sample(own, OWN)
+    return rows
+
+
 def chances(books: Path, model: Path) -> dict[str, list[float]]:
     """The best chance of an answer among the passages found, by kind of question."""
     reader, found = Reader(model), defaultdict(list)
-    rows = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
     with tempfile.TemporaryDirectory() as home, Library(Settings(home=Path(home))) as library:
-        for book in sorted({row["book"] for row in rows}):
-            library.add(next(books.glob(f"{book}*")), index=book)
-        pages = [page for page in blocks((FOLDER / "books.txt").read_text().splitlines()) if held_out(page.book, HELD)]
-        for book in sorted({page.book for page in pages}):
-            path = Path(home, f"{book}.txt")
-            path.write_text("\n\n".join(page.passage for page in pages if page.book == book))
-            library.add(path, index=book)
-        for kind, asked in (("own, answerable", Block.asked), ("own, absent", attrgetter("absent"))):
-            own = [{"book": page.book, "kind": kind, "question": one} for page in pages for one in asked(page)]
-            rows += random.Random(9).sample(own, OWN)
-        for row in rows:
+        for row in asked_of(library, books, Path(home)):
             result = library.search(row["question"], index=row["book"])
             passages = [Excerpt(f"S{n}", one.entry.chunk.text) for n, one in enumerate(result.found)]
             verdict = validate_retrieval(row["question"], passages, reader=reader, sentences=split)
