@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 from chapterverse.answer import facts
 from chapterverse.answer.layout import Layout, Table
 from chapterverse.answer.questions import content
+from chapterverse.answer.units import unit_of
 
 _COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
 """What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
-_MEASURED = re.compile(r"\bhow (?:many|much) \w+ (high|tall|deep|long|wide|thick|heavy|far)\b", re.IGNORECASE)
+_MEASURED = re.compile(r"\bhow ((?:many|much) \w+ )?(high|tall|deep|long|wide|thick|heavy|far)\b", re.IGNORECASE)
 _DIMENSIONS = {
     "high": "high height tall altitude elevation", "tall": "high height tall", "deep": "deep depth",
     "long": "long length duration", "wide": "wide width breadth", "thick": "thick thickness",
     "heavy": "heavy weight weigh mass", "far": "far distance",
 }  # fmt: skip
 """What the column of "how many feet high" must speak of: feet may be those of a drop."""
+_TIME = content("time second minute hour day week month year")
+"""What tells how long something is too."""
+_IN_UNITS = re.compile(r"\bin ([a-z]{3,})\b", re.IGNORECASE)
+_OF_TABLES = content("value number amount figure quantity big large list table row column entry show accord")
+"""Words that a question about any table may have."""
 _FEWEST_ROWS = 3
 """Of two rows one would rather ask for the higher."""
 
@@ -71,28 +79,68 @@ def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     return _named(query, sheets) or _extreme(query, sheets)
 
 
-def _tables(sheets: Sequence[Layout]) -> Iterator[tuple[int, Layout, Table, list[frozenset[str]]]]:
-    """Every table that has its head, and what each of its columns is about."""
+@dataclass(frozen=True)
+class _Grid:
+    """A table that has its head, by the number of its sheet, and what each of its columns is about."""
+
+    number: int
+    sheet: Layout
+    table: Table
+    head: list[frozenset[str]]
+
+    def cells(self, row: tuple[int, int]) -> list[str]:
+        """The cells of a row, as many as the head has at the least."""
+        cells = self.sheet.cells(row)
+        return cells + [""] * (len(self.head) - len(cells))
+
+    @cached_property
+    def setting(self) -> frozenset[str]:
+        """The words of the head, of the headings above it, and of the sentence that leads into the table."""
+        sheet, before = self.sheet, self.sheet.text[: self.table.start]
+        above = [line[0] for line in re.finditer(r"\S[^\n]*", before) if sheet.is_heading(*line.span())]
+        lead = [before[start:end] for start, end in sheet.sentences if end <= len(before) and not before[end:].strip()]
+        return content(" ".join([*above, *lead])).union(*self.head)
+
+
+def _grids(sheets: Sequence[Layout]) -> Iterator[_Grid]:
     for n, sheet in enumerate(sheets):
         for table in sheet.tables:
             if table.header:
-                yield n, sheet, table, [content(cell) for cell in sheet.cells(table.header)]
+                yield _Grid(n, sheet, table, [content(cell) for cell in sheet.cells(table.header)])
 
 
 def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
-    """The row whose first cell and one of whose columns the question names; also what it counts."""
-    asked, counted = content(query), content(" ".join(_COUNTED.findall(query)))
-    measured = _MEASURED.search(query)
+    """The row whose first cell and one of whose columns the question names; also what it counts.
+
+    A verb names a column that says no more: "need" is not asked for by "Needs a password". And the question must not
+    speak of what stands neither in the row nor around its table, for that is then what it asks about.
+    """
+    counted, measured = content(" ".join(_COUNTED.findall(query))), _MEASURED.search(query)
+    how_many, measures = (measured[1], content(_DIMENSIONS[measured[2].lower()])) if measured else ("", frozenset())
+    said = content(query) | measures
     best, most = None, 0
-    for n, sheet, table, head in _tables(sheets):
-        columns = frozenset().union(*head[1:])
-        meant = counted <= columns and (not measured or columns & content(_DIMENSIONS[measured[1].lower()]))
-        for row in table.rows if meant else ():
-            first = content(sheet.cells(row)[0])
-            named = len((asked - first) & columns)
-            if first and first <= asked and not first <= head[0] and named > most:
-                best, most = Row(n, *row), named
+    for grid in _grids(sheets):
+        columns = frozenset().union(*(cell - _VERBS or cell for cell in grid.head[1:]))
+        for row in grid.table.rows:
+            name, *cells = grid.cells(row)
+            first, named = content(name), len((said - content(name)) & columns)
+            if not first or not first <= said or first <= grid.head[0] or named <= most:
+                continue
+            numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
+            if numbered and (not how_many or columns & measures) and _tells(grid, row, query):
+                best, most = Row(grid.number, *row), named
     return best
+
+
+def _tells(grid: _Grid, row: tuple[int, int], query: str) -> bool:
+    """Whether all that a question speaks of stands in a row or around its table, but for words of any such question."""
+    known = content(" ".join(grid.cells(row))) | grid.setting | _OF_TABLES | _VERBS
+    known |= content(" ".join(word for word in _IN_UNITS.findall(query) if unit_of(word)))
+    measured = _MEASURED.search(query)
+    by = measured[2].lower() if measured else ""
+    if by and known & (content(_DIMENSIONS[by]) | (_TIME if by == "long" else frozenset())):
+        known |= content(by)
+    return content(query) <= known
 
 
 def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
@@ -107,24 +155,22 @@ def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
     word = (found[1] or found[2]).lower()
     asked = content(query) - content(word)
     rows = [
-        Row(n, *row)
-        for n, sheet, table, head in _tables(sheets)
-        if sheet.text[table.end :].strip() and (row := _furthest(word, asked, sheet, table, head))
+        Row(grid.number, *row)
+        for grid in _grids(sheets)
+        if grid.sheet.text[grid.table.end :].strip() and (row := _furthest(word, asked, grid))
     ]
     lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
     return rows[0] if len(lines) == 1 else None
 
 
-def _furthest(
-    word: str, asked: frozenset[str], sheet: Layout, table: Table, head: Sequence[frozenset[str]]
-) -> tuple[int, int] | None:
+def _furthest(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
     """The row of a table that has most, or least, of what is asked for."""
     meant = content(_MOST.get(word) or _LEAST.get(word) or "")
-    rows = [row for row in table.rows if not _is_sum(sheet.cells(row)[0], head[0])]
-    if len(rows) < _FEWEST_ROWS or not head[0] & asked:
+    rows = [row for row in grid.table.rows if not _is_sum(grid.cells(row)[0], grid.head[0])]
+    if len(rows) < _FEWEST_ROWS or not grid.head[0] & asked:
         return None
-    cells = [sheet.cells(row) for row in rows]
-    columns = [_values(cells, n) for n in _columns(word, asked - head[0] - _VERBS, meant, head)]
+    cells = [grid.cells(row) for row in rows]
+    columns = [_values(cells, n) for n in _columns(word, asked - grid.head[0] - _VERBS, meant, grid.head)]
     columns = [one for one in columns if one and (meant != _YEAR or all(value in _YEARS for value in one))]
     if len(columns) != 1:
         return None
@@ -148,7 +194,7 @@ def _is_sum(first: str, things: frozenset[str]) -> bool:
 
 def _values(rows: Sequence[Sequence[str]], column: int) -> list[Fraction]:
     """The numbers of a column; none where a cell has another unit, or not just one number."""
-    cells = [row[column] if column < len(row) else "" for row in rows]
+    cells = [row[column] for row in rows]
     numbers = [facts.numbers(cell) for cell in cells]
     units = {(one.unit, "%" in cell) for found, cell in zip(numbers, cells, strict=True) for one in found}
     alone = all(len(found) == 1 for found in numbers)
