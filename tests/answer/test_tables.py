@@ -53,6 +53,14 @@ relief | ends the watch | no | 5
 
 After a relief, every lamp must be trimmed again, except those of glass.
 """
+CARTS = """Cart | Old name | Weight | Driver
+Ash | | 58 kg | Ebb
+Birch | Twig | 47 kg |
+Cedar | | 76 kg
+
+They are weighed empty.
+"""
+MARKDOWN = "\n".join(f"| {line} |" if "|" in line else line for line in CARTS.splitlines())
 
 
 def row(question: str, *texts: str) -> str | None:
@@ -147,3 +155,27 @@ def test_a_table_that_may_have_been_cut_off_shows_no_highest() -> None:
     assert row("Which school has the most pupils?", cut) is None
     assert row("Which school has the most pupils?", SCHOOLS, SCHOOLS.replace("950", "1,950")) is None
     assert row("Which school has the most pupils?", SCHOOLS, SCHOOLS) == "Summerhill | 950"
+
+
+@pytest.mark.parametrize("text", [CARTS, MARKDOWN])
+def test_an_empty_cell_keeps_its_place(text: str) -> None:
+    weights = [layout.cells(one)[2] for layout in [lay_out(text, split(text))] for one in layout.tables[0].rows]
+    assert weights == ["58 kg", "47 kg", "76 kg"]
+    assert "Cedar" in (row("Which cart is the heaviest?", text) or "")
+    assert "Ash" in (row("What is the weight of Ash?", text) or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("| Lower | Upper", ["", "Lower", "Upper"]),
+        ("Lower |", ["Lower", ""]),
+        ("| Lower |", ["", "Lower", ""]),  # not as in Markdown, where the head begins with a bar too
+        ("| | Upper", ["", "", "Upper"]),
+        ("a|b | c", ["a|b", "c"]),
+    ],
+)
+def test_the_cells_of_a_line(line: str, cells: list[str]) -> None:
+    text = f"Gate | Floor | Roof\n{line}\nOther | x | y"
+    layout = lay_out(text, split(text))
+    assert [layout.cells(one) for one in layout.tables[0].rows] == [cells, ["Other", "x", "y"]]

@@ -20,7 +20,8 @@ _EXISTENTIAL = re.compile(
 """`There was once a miller`: it stands for nothing, …"""
 _POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(?:it|them|him)\b", re.IGNORECASE)
 """… but in `There is a heron on each of them` another word does."""
-_CELL = " | "
+_BAR = re.compile(r"(?<!\S)\|(?!\S)")
+"""What stands between two cells; at the end of a line, beside an empty one."""
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
 _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
@@ -158,8 +159,14 @@ class Layout:
         return Table(None, tuple(rows)) if cut_off else Table(rows[0], tuple(rows[1:]))
 
     def cells(self, row: tuple[int, int]) -> list[str]:
-        line = self.text[slice(*row)]
-        return re.split(r"\s*\|\s*", line.strip(" |")) if _is_piped(line) else line.split(_CELL)
+        """The cells of a row, also the empty ones: each stands below its head.
+
+        A row whose first and last cells are empty looks as all rows do in Markdown; the head of its table tells.
+        """
+        line, table = self.text[slice(*row)], self.table_at(row[0])
+        head = self.text[slice(*(table.header or row))] if table else line
+        cells = line.strip()[1:-1].split("|") if _is_piped(line) and _is_piped(head) else _BAR.split(line)
+        return [cell.strip() for cell in cells]
 
     def list_from(self, first: int, ahead: int) -> List | None:
         """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in.
@@ -272,7 +279,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return _CELL in line or _is_piped(line) or _is_rule(line)
+    return _BAR.search(line) is not None or _is_piped(line) or _is_rule(line)
 
 
 def _is_piped(line: str) -> bool:
