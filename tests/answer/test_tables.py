@@ -61,6 +61,22 @@ Cedar | | 76 kg
 They are weighed empty.
 """
 MARKDOWN = "\n".join(f"| {line} |" if "|" in line else line for line in CARTS.splitlines())
+SPARES = """No. | Spare | Price | Kept by
+1104 | Gasket | 6 euros | Ebb
+1107 | Screen | 12 euros | Ebb
+1440 | Valve 2 | 72 euros | Nan
+| Total | 90 euros
+
+They come by cart.
+"""
+ENGINES = """| Engine A | Engine B | Engine C
+Weight | 58 kg | 47 kg | 76 kg
+Width | 74 cm | 74 cm | 98 cm
+Power | 3,600 W | 2,900 W | 5,100 W
+Top speed (mph) | 30 | 24 | 28
+
+All are blue.
+"""
 
 
 def row(question: str, *texts: str) -> str | None:
@@ -82,6 +98,14 @@ def row(question: str, *texts: str) -> str | None:
         ("What is the cheapest model?", "P20"),
         ("Which model is the oldest?", "P30"),
         ("Which school has the most pupils?", "Summerhill"),
+        ("Which spare is the most expensive?", "1440"),  # its column is the second
+        ("What is the least costly spare?", "1104"),
+        ("Which spare has the highest price?", "1440"),
+        ("Which model is the most expensive?", "P30"),
+        ("Which engine is the heaviest?", "Weight"),
+        ("Which of the engines is the most powerful?", "Power"),
+        ("Which engine has the lowest power?", "Power"),
+        ("Which engine is the slowest?", "Top speed"),
         ("How high is the village of Tollen?", "Tollen"),  # "height" says the head
         ("What is the height of Tollen in feet?", "Tollen"),
         ("What value does the table list for the households of Tollen?", "Tollen"),
@@ -94,7 +118,7 @@ def row(question: str, *texts: str) -> str | None:
     ],
 )
 def test_a_row_is_found(question: str, name: str) -> None:
-    found = row(question, "The sea is far. It rains a lot.", VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS)
+    found = row(question, "The sea is far. It rains a lot.", VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS, SPARES, ENGINES)
     assert found is not None
     assert found.startswith(name)
 
@@ -120,6 +144,14 @@ def test_a_row_is_found(question: str, name: str) -> None:
         "Which village has the most trades?",  # no numbers
         "Which village is the richest?",
         "Which villages have a market?",
+        "What is the highest price?",  # of which things?
+        "Who keeps the most expensive?",
+        "Which keeper has the most expensive spare?",  # more than one row of his may count
+        "Which engine is the narrowest?",  # two are
+        "Which engine is the longest?",
+        "Which model is the fastest?",  # no speed is told
+        "Which model has the fastest time?",
+        "Which model is the widest?",  # of two one is the wider
         "Can the rear plates of model L be oiled?",  # of neither the table speaks
         "How many plates of model Z are there?",
         "How many households left Tollen?",
@@ -130,7 +162,7 @@ def test_a_row_is_found(question: str, name: str) -> None:
     ],
 )
 def test_no_row_is_guessed(question: str) -> None:
-    assert row(question, VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS) is None
+    assert row(question, VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS, SPARES, ENGINES) is None
 
 
 def test_a_verb_names_no_column_that_says_more() -> None:
@@ -148,6 +180,15 @@ def test_of_equals_none_is_the_highest() -> None:
 
 def test_two_rows_are_too_few_to_speak_of_the_highest() -> None:
     assert row("Which school has the most pupils?", SCHOOLS.replace("Grove | 200\n", "")) is None
+
+
+def test_a_name_that_stands_twice_is_that_of_no_one_row() -> None:
+    assert row("Which spare is the most expensive?", SPARES.replace("Screen", "Valve 2")) is None
+    assert row("Which spare is the most expensive?", SPARES.replace("Screen", "")) is None
+
+
+def test_a_row_is_whole_where_its_table_is_not() -> None:
+    assert row("Which engine is the heaviest?", ENGINES[: ENGINES.index("Power")]) == "Weight | 58 kg | 47 kg | 76 kg"
 
 
 def test_a_table_that_may_have_been_cut_off_shows_no_highest() -> None:

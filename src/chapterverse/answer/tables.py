@@ -7,7 +7,7 @@ table itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -40,18 +40,21 @@ _MOST = {
     "highest": "height altitude elevation", "tallest": "height", "longest": "length distance duration",
     "heaviest": "weight mass", "deepest": "depth", "widest": "width", "dearest": "price cost", "latest": "year",
     "hottest": "temperature", "farthest": "distance", "furthest": "distance", "newest": "year", "youngest": "year",
+    "most expensive": "price cost", "most costly": "price cost", "priciest": "price cost", "most powerful": "power",
+    "fastest": "speed",
 }  # fmt: skip
 _LEAST = {
     "fewest": "", "least": "", "smallest": "size area population capacity", "lowest": "height altitude elevation",
     "shortest": "length distance duration height", "lightest": "weight mass", "shallowest": "depth",
     "narrowest": "width", "cheapest": "price cost", "coldest": "temperature", "nearest": "distance",
-    "closest": "distance", "oldest": "year", "earliest": "year",
+    "closest": "distance", "oldest": "year", "earliest": "year", "least expensive": "price cost",
+    "least costly": "price cost", "least powerful": "power", "slowest": "speed",
 }  # fmt: skip
 _OF_AMOUNTS = ("most", "greatest", "fewest", "least")
 _OF_ANYTHING = (*_OF_AMOUNTS, "largest", "biggest", "smallest", "highest", "lowest")
 """Superlatives of whatever column is named; the others are of their own ("the fastest time" is the lowest)."""
 _SUPERLATIVE = re.compile(
-    rf"\bthe ({'|'.join(_OF_AMOUNTS)})\b|\b({'|'.join({*_MOST, *_LEAST} - {*_OF_AMOUNTS})})\b", re.IGNORECASE
+    rf"\b(?:the )?({'|'.join({*_MOST, *_LEAST} - {*_OF_AMOUNTS})})\b|\bthe ({'|'.join(_OF_AMOUNTS)})\b", re.IGNORECASE
 )
 _ASKS_WHICH = re.compile(r"(?:which|what)\b", re.IGNORECASE)
 _OTHERWISE = re.compile(
@@ -146,8 +149,7 @@ def _tells(grid: _Grid, row: tuple[int, int], query: str) -> bool:
 def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row with the highest or lowest number of the column meant, in the one table of the things that are asked for.
 
-    The question must ask for nothing else: a condition is not looked at. Nor is a table with which its passage ends,
-    for it may have been cut off there.
+    The question must ask for nothing else: a condition is not looked at.
     """
     found = _SUPERLATIVE.search(query)
     if not found or not _ASKS_WHICH.match(query.strip()) or _OTHERWISE.search(query) or facts.numbers(query):
@@ -157,44 +159,81 @@ def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
     rows = [
         Row(grid.number, *row)
         for grid in _grids(sheets)
-        if grid.sheet.text[grid.table.end :].strip() and (row := _furthest(word, asked, grid))
+        if (row := _furthest(word, asked, grid) or _furthest_across(word, asked, grid))
     ]
     lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
     return rows[0] if len(lines) == 1 else None
 
 
 def _furthest(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
-    """The row of a table that has most, or least, of what is asked for."""
-    meant = content(_MOST.get(word) or _LEAST.get(word) or "")
-    rows = [row for row in grid.table.rows if not _is_sum(grid.cells(row)[0], grid.head[0])]
-    if len(rows) < _FEWEST_ROWS or not grid.head[0] & asked:
+    """The row of a table that has most, or least, of what is asked for.
+
+    No table with which its passage ends is looked at: it may have been cut off there.
+    """
+    cells = {row: grid.cells(row) for row in grid.table.rows}
+    rows = [row for row in cells if not _is_sum(cells[row], grid.head)]
+    thing = _thing(asked, grid.head, [cells[row] for row in rows])
+    if thing is None or not grid.sheet.text[grid.table.end :].strip():
         return None
-    cells = [grid.cells(row) for row in rows]
-    columns = [_values(cells, n) for n in _columns(word, asked - grid.head[0] - _VERBS, meant, grid.head)]
-    columns = [one for one in columns if one and (meant != _YEAR or all(value in _YEARS for value in one))]
-    if len(columns) != 1:
-        return None
-    best = (max if word in _MOST else min)(columns[0])
-    return rows[columns[0].index(best)] if columns[0].count(best) == 1 else None
+    columns = _columns(word, asked - grid.head[thing] - _VERBS, grid.head)
+    best = _best(word, {n: [cells[row][n] for row in rows] for n in columns if n not in (0, thing)})
+    return rows[best[1]] if best else None
 
 
-def _columns(word: str, noun: frozenset[str], meant: frozenset[str], head: Sequence[frozenset[str]]) -> list[int]:
+def _furthest_across(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
+    """The row that tells which of the columns has most, or least: `Weight | 58 kg | 64 kg | 71 kg`."""
+    things = grid.head[1:]
+    kind = frozenset.intersection(*things) & asked if things else frozenset()
+    cells = [grid.cells(row) for row in grid.table.rows]
+    rows = _columns(word, asked - kind - grid.head[0] - _VERBS, [content(row[0]) for row in cells]) if kind else ()
+    best = _best(word, {n: cells[n][1:] for n in rows})
+    return grid.table.rows[best[0]] if best else None
+
+
+def _thing(asked: frozenset[str], head: Sequence[frozenset[str]], rows: Sequence[Sequence[str]]) -> int | None:
+    """The column of the things that are asked for: the first, or else the one that is named and has a name for each."""
+    if head[0] & asked:
+        return 0
+    columns = {n: {row[n] for row in rows} for n, cell in enumerate(head) if cell & asked}
+    named = [n for n, names in columns.items() if len(names - {""}) == len(rows) and not all(map(facts.numbers, names))]
+    return named[0] if len(named) == 1 else None
+
+
+def _columns(word: str, noun: frozenset[str], heads: Sequence[frozenset[str]]) -> list[int]:
     """The columns that the rest of the question names, or that the superlative means by itself."""
+    meant = _meant(word)
     if noun <= meant:
-        return [n for n, cell in enumerate(head) if n and meant & cell]
+        return [n for n, cell in enumerate(heads) if meant & cell]
     named = word in _OF_ANYTHING and not noun & _RANKED
-    return [n for n, cell in enumerate(head) if n and noun <= cell] if named else []
+    return [n for n, cell in enumerate(heads) if noun <= cell] if named else []
 
 
-def _is_sum(first: str, things: frozenset[str]) -> bool:
-    """Whether a row sums the others up: "Total", "Grand total", "All villages"."""
+def _best(word: str, columns: Mapping[int, Sequence[str]]) -> tuple[int, int] | None:
+    """The one column that has numbers, and where the highest or lowest of them stands in it."""
+    found = {n: values for n, cells in columns.items() if (values := _values(cells))}
+    if _meant(word) == _YEAR:
+        found = {n: values for n, values in found.items() if all(value in _YEARS for value in values)}
+    if len(found) != 1:
+        return None
+    [(column, values)] = found.items()
+    best = (max if word in _MOST else min)(values)
+    return (column, values.index(best)) if len(values) >= _FEWEST_ROWS and values.count(best) == 1 else None
+
+
+def _meant(word: str) -> frozenset[str]:
+    """What a superlative is about by itself."""
+    return content(_MOST.get(word) or _LEAST.get(word) or "")
+
+
+def _is_sum(cells: Sequence[str], head: Sequence[frozenset[str]]) -> bool:
+    """Whether a row sums the others up: it begins with "Total", "Grand total", "All villages"."""
+    first, things = next(((cell, about) for cell, about in zip(cells, head, strict=False) if cell), ("", frozenset()))
     words, about = re.findall(r"[a-z]+", first.lower().removeprefix("grand ")), content(first)
     return (words[:1] == ["all"] and about <= things) or bool(_SUM.intersection(words[:1]))
 
 
-def _values(rows: Sequence[Sequence[str]], column: int) -> list[Fraction]:
+def _values(cells: Sequence[str]) -> list[Fraction]:
     """The numbers of a column; none where a cell has another unit, or not just one number."""
-    cells = [row[column] for row in rows]
     numbers = [facts.numbers(cell) for cell in cells]
     units = {(one.unit, "%" in cell) for found, cell in zip(numbers, cells, strict=True) for one in found}
     alone = all(len(found) == 1 for found in numbers)
