@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chapterverse.answer.layout import lay_out
-from chapterverse.answer.tables import row_asked_for
+from chapterverse.answer.tables import row_asked_for, rows_asked_for
 from chapterverse.ingest.sentences import split
 
 VILLAGES = """Five villages there were.
@@ -77,12 +77,26 @@ Top speed (mph) | 30 | 24 | 28
 
 All are blue.
 """
+DUTIES = """Duties: what is swept
+
+Room | How often | By whom
+Hall | daily | porter
+Stair | daily | porter
+Loft | weekly | head maid
+Cellar | weekly | head maid
+Attic | monthly | head maid
+"""
 
 
 def row(question: str, *texts: str) -> str | None:
     sheets = [lay_out(text, split(text)) for text in texts]
     found = row_asked_for(question, sheets)
     return sheets[found.sheet].text[found.start : found.end] if found else None
+
+
+def names(question: str, *texts: str) -> list[str]:
+    sheets = [lay_out(text, split(text)) for text in texts]
+    return [sheets[one.sheet].cells((one.start, one.end))[0] for one in rows_asked_for(question, sheets)]
 
 
 @pytest.mark.parametrize(
@@ -220,3 +234,66 @@ def test_the_cells_of_a_line(line: str, cells: list[str]) -> None:
     text = f"Gate | Floor | Roof\n{line}\nOther | x | y"
     layout = lay_out(text, split(text))
     assert [layout.cells(one) for one in layout.tables[0].rows] == [cells, ["Other", "x", "y"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which rooms are swept weekly?", ["Loft", "Cellar"]),
+        ("Which of the rooms are swept daily?", ["Hall", "Stair"]),
+        ("What rooms does the head maid sweep?", ["Loft", "Cellar", "Attic"]),
+        ("Which orders need a lantern?", ["round", "rounds"]),
+        ("Which orders do not need a lantern?", ["lamps", "relief"]),
+        ("Which orders need no lantern?", ["lamps", "relief"]),
+        ("Which orders of the night don't need a lantern?", ["lamps", "relief"]),
+        ("Which spares are kept by Ebb?", ["1104", "1107"]),
+    ],
+)
+def test_all_rows_with_a_value_are_found(question: str, expected: list[str]) -> None:
+    orders = ORDERS.replace("relief |", "rounds | walks twice | Yes | 90\nrelief |")
+    assert names(question, VILLAGES, orders, DUTIES, SPARES) == expected
+    assert names(question, orders, DUTIES, DUTIES, SPARES) == expected  # passages overlap
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which rooms are swept monthly?",  # one is not several
+        "Which room is swept weekly?",
+        "Which rooms are not swept weekly?",
+        "Which rooms are swept weekly or daily?",
+        "Which rooms are swept daily, but not by the porter?",
+        "Which rooms does the head maid sweep weekly?",  # two conditions
+        "Which rooms are swept weekly with sand?",  # of sand nothing is said
+        "Which rooms are painted weekly?",
+        "Which houses are swept weekly?",
+        "Which rooms are swept?",
+        "Which rooms are swept 2 times weekly?",
+        "Who sweeps the rooms weekly?",
+        "Which orders need a ladder?",
+        "Which orders have a meaning?",
+        "Which orders are there?",
+        "Which order needs a lantern?",
+        "What does the porter sweep daily?",
+        "",
+    ],
+)
+def test_rows_are_not_guessed(question: str) -> None:
+    orders = ORDERS.replace("relief |", "rounds | walks twice | Yes | 90\nrelief |")
+    assert names(question, VILLAGES, orders, DUTIES, SPARES) == []
+
+
+def test_only_of_a_whole_table_all_rows_are_found() -> None:
+    question = "Which rooms are swept weekly?"
+    assert names(question, f"{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]
+    assert names(question, f"{'It is a long story. ' * 30}\n\n{DUTIES}") == []
+    assert names(question, f"{'It is a long story. ' * 30}\n\n{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]
+    assert names(question, DUTIES[DUTIES.index("Stair") :]) == []
+    assert names(question, DUTIES, DUTIES.replace("Attic", "Shed").replace("monthly", "weekly")) == []
+    assert names(question, DUTIES.replace("monthly", "weekly or monthly")) == []
+    assert names(question, DUTIES + "".join(f"Room {n} | weekly | porter\n" for n in "abcdefg")) == []
+
+
+def test_a_column_that_says_what_is_not_so_is_not_turned_round() -> None:
+    orders = ORDERS.replace("Needs a", "Not with a").replace("relief |", "rounds | walks twice | yes | 90\nrelief |")
+    assert names("Which orders need a lantern?", orders) == []

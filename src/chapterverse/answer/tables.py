@@ -67,6 +67,19 @@ _VERBS = content("lie lies lay stand stands stood cost costs take takes took nee
 _SUM = frozenset("total totals subtotal sum average mean median overall".split())
 """First words of rows that are none of the things that the others are."""
 _YEAR, _YEARS = content("year"), range(1000, 2101)
+_ASKS_WHICH_ONES = re.compile(
+    r"(?:which|what)\s+(?:of\s+the\s+)?(?:[\w-]+\s+){0,2}?([a-z]+[^\W\dsiu]s)\b", re.IGNORECASE
+)
+_NEGATIVE = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b", re.IGNORECASE)
+_FURTHER = re.compile(
+    r"\b(?:and|or|but|than|except|other|only|if|when|while|until|before|after|between|under|over|more|less|most|least"
+    r"|fewer|without|either|neither|both|once|again)\b",
+    re.IGNORECASE,
+)
+"""Then there is another condition than the value of a cell."""
+_MOST_ROWS = 8
+_NOT_FULL = 600
+"""Characters: a passage that is shorter by a row has not been cut off, half of what one may have being left."""
 
 
 class Row(NamedTuple):
@@ -82,6 +95,21 @@ def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     return _named(query, sheets) or _extreme(query, sheets)
 
 
+def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
+    """All rows of the one table whose cells have the value that a question for several things names; else none.
+
+    `Which parts are cleaned weekly?`, and, of a column that says yes or no, `Which commands need no password?`
+    """
+    asked = _ASKS_WHICH_ONES.match(query.strip())
+    things = content(asked[1]) - _VERBS if asked else frozenset()
+    if not things or _FURTHER.search(query) or _SUPERLATIVE.search(query) or facts.numbers(query):
+        return ()
+    grids = [grid for grid in _grids(sheets) if any(things <= about for about in grid.head) and _is_whole(grid)]
+    found = [tuple(Row(grid.number, *row) for row in rows) for grid in grids for rows in _chosen(query, things, grid)]
+    lines = {tuple(sheets[row.sheet].text[row.start : row.end].strip() for row in rows) for rows in found}
+    return found[0] if len(lines) == 1 and 1 < len(found[0]) <= _MOST_ROWS else ()
+
+
 @dataclass(frozen=True)
 class _Grid:
     """A table that has its head, by the number of its sheet, and what each of its columns is about."""
@@ -89,7 +117,11 @@ class _Grid:
     number: int
     sheet: Layout
     table: Table
-    head: list[frozenset[str]]
+    titles: list[str]
+
+    @cached_property
+    def head(self) -> list[frozenset[str]]:
+        return [content(title) for title in self.titles]
 
     def cells(self, row: tuple[int, int]) -> list[str]:
         """The cells of a row, as many as the head has at the least."""
@@ -109,7 +141,7 @@ def _grids(sheets: Sequence[Layout]) -> Iterator[_Grid]:
     for n, sheet in enumerate(sheets):
         for table in sheet.tables:
             if table.header:
-                yield _Grid(n, sheet, table, [content(cell) for cell in sheet.cells(table.header)])
+                yield _Grid(n, sheet, table, sheet.cells(table.header))
 
 
 def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
@@ -223,6 +255,34 @@ def _best(word: str, columns: Mapping[int, Sequence[str]]) -> tuple[int, int] | 
 def _meant(word: str) -> frozenset[str]:
     """What a superlative is about by itself."""
     return content(_MOST.get(word) or _LEAST.get(word) or "")
+
+
+def _is_whole(grid: _Grid) -> bool:
+    """Whether a table has all of its rows: its passage goes on behind it, or is too short to have been cut off."""
+    text, table = grid.sheet.text, grid.table
+    longest = max((end - start for start, end in table.rows), default=0)
+    return bool(text[table.end :].strip()) or len(text) + longest < _NOT_FULL
+
+
+def _chosen(query: str, things: frozenset[str], grid: _Grid) -> Iterator[list[tuple[int, int]]]:
+    """For each column that a question may mean, the rows that have the value which it names.
+
+    It must speak of nothing else that does not stand around the table, and no cell may say more than that value.
+    """
+    asked, negative = content(_NEGATIVE.sub(" ", query)) - things, _NEGATIVE.search(query)
+    known = grid.setting | _VERBS
+    for n, head in enumerate(grid.head):
+        column = {row: grid.cells(row)[n] for row in grid.table.rows}
+        if things <= head:
+            continue
+        if {cell.lower() for cell in column.values()} == {"yes", "no"}:
+            if asked <= known and asked & (head - _VERBS) and not _NEGATIVE.search(grid.titles[n]):
+                yield [row for row, cell in column.items() if cell.lower() == ("no" if negative else "yes")]
+            continue
+        about = {row: content(cell) for row, cell in column.items()}
+        for value in {value for value in about.values() if value and value <= asked <= known | value and not negative}:
+            if all(value == one or not value <= one for one in about.values()):
+                yield [row for row in about if about[row] == value]
 
 
 def _is_sum(cells: Sequence[str], head: Sequence[frozenset[str]]) -> bool:
