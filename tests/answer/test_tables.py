@@ -188,6 +188,11 @@ def test_a_length_of_time_is_no_year() -> None:
     assert row("Which model is the oldest?", PUMPS.replace("Introduced (year)", "Number")) is None
 
 
+def test_a_head_may_have_two_lines() -> None:
+    buttons = "Button | Coffee | | Heat\n| Dose | In the mug\n1 | 9 g | 18 g | 93\n2 | 18 g | 36 g | 92"
+    assert row("How much coffee is in the mug of button 2?", buttons) == "2 | 18 g | 36 g | 92"
+
+
 def test_of_equals_none_is_the_highest() -> None:
     assert row("Which school has the most pupils?", SCHOOLS.replace("900", "950")) is None
 

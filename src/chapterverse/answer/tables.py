@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from chapterverse.answer import facts
@@ -130,11 +131,15 @@ class _Grid:
 
     @cached_property
     def setting(self) -> frozenset[str]:
-        """The words of the head, of the headings above it, and of the sentence that leads into the table."""
+        """The words of the head, of the headings above it, and of the sentence that leads into the table.
+
+        A head of two lines has nothing below what both of them are about.
+        """
         sheet, before = self.sheet, self.sheet.text[: self.table.start]
         above = [line[0] for line in re.finditer(r"\S[^\n]*", before) if sheet.is_heading(*line.span())]
         lead = [before[start:end] for start, end in sheet.sentences if end <= len(before) and not before[end:].strip()]
-        return content(" ".join([*above, *lead])).union(*self.head)
+        second = takewhile(lambda cells: not cells[0], map(self.cells, self.table.rows))
+        return content(" ".join([*above, *lead, *chain(*second)])).union(*self.head)
 
 
 def _grids(sheets: Sequence[Layout]) -> Iterator[_Grid]:
