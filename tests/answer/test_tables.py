@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.layout import Layout
-from chapterverse.answer.tables import row_asked_for
+from chapterverse.answer.layout import lay_out
+from chapterverse.answer.tables import row_asked_for, rows_asked_for
 from chapterverse.ingest.sentences import split
 
 VILLAGES = """Five villages there were.
@@ -33,12 +33,70 @@ All schools | 2,050
 
 They are free.
 """
+PRESSES = """Presses
+
+Both models have these parts and sizes.
+
+Part | Model K | Model L
+Plates | 2 | 3
+Width | 60 cm | 85 cm
+Crank arm | 40 cm | 45 cm
+
+On model L the rear plate must not be oiled.
+"""
+ORDERS = """Orders of the night watch
+
+Order | Meaning | Needs a lantern | Lasts (minutes)
+lamps | counts all lamps | no | 10
+round | walks the wall | yes | 45
+relief | ends the watch | no | 5
+
+After a relief, every lamp must be trimmed again, except those of glass.
+"""
+CARTS = """Cart | Old name | Weight | Driver
+Ash | | 58 kg | Ebb
+Birch | Twig | 47 kg |
+Cedar | | 76 kg
+
+They are weighed empty.
+"""
+MARKDOWN = "\n".join(f"| {line} |" if "|" in line else line for line in CARTS.splitlines())
+SPARES = """No. | Spare | Price | Kept by
+1104 | Gasket | 6 euros | Ebb
+1107 | Screen | 12 euros | Ebb
+1440 | Valve 2 | 72 euros | Nan
+| Total | 90 euros
+
+They come by cart.
+"""
+ENGINES = """| Engine A | Engine B | Engine C
+Weight | 58 kg | 47 kg | 76 kg
+Width | 74 cm | 74 cm | 98 cm
+Power | 3,600 W | 2,900 W | 5,100 W
+Top speed (mph) | 30 | 24 | 28
+
+All are blue.
+"""
+DUTIES = """Duties: what is swept
+
+Room | How often | By whom
+Hall | daily | porter
+Stair | daily | porter
+Loft | weekly | head maid
+Cellar | weekly | head maid
+Attic | monthly | head maid
+"""
 
 
 def row(question: str, *texts: str) -> str | None:
-    sheets = [Layout(text, split(text)) for text in texts]
+    sheets = [lay_out(text, split(text)) for text in texts]
     found = row_asked_for(question, sheets)
     return sheets[found.sheet].text[found.start : found.end] if found else None
+
+
+def names(question: str, *texts: str) -> list[str]:
+    sheets = [lay_out(text, split(text)) for text in texts]
+    return [sheets[one.sheet].cells((one.start, one.end))[0] for one in rows_asked_for(question, sheets)]
 
 
 @pytest.mark.parametrize(
@@ -54,10 +112,27 @@ def row(question: str, *texts: str) -> str | None:
         ("What is the cheapest model?", "P20"),
         ("Which model is the oldest?", "P30"),
         ("Which school has the most pupils?", "Summerhill"),
+        ("Which spare is the most expensive?", "1440"),  # its column is the second
+        ("What is the least costly spare?", "1104"),
+        ("Which spare has the highest price?", "1440"),
+        ("Which model is the most expensive?", "P30"),
+        ("Which engine is the heaviest?", "Weight"),
+        ("Which of the engines is the most powerful?", "Power"),
+        ("Which engine has the lowest power?", "Power"),
+        ("Which engine is the slowest?", "Top speed"),
+        ("How high is the village of Tollen?", "Tollen"),  # "height" says the head
+        ("What is the height of Tollen in feet?", "Tollen"),
+        ("What value does the table list for the households of Tollen?", "Tollen"),
+        ("How long is the warranty of the P30?", "P30"),  # it is told in years
+        ("How many plates does model K have?", "Plates"),
+        ("How wide is the press of model L?", "Width"),
+        ("How big is the crank arm of model K?", "Crank arm"),
+        ("Does the order round need a lantern?", "round"),
+        ("What is the meaning of the watch's relief order?", "relief"),  # of the watch tells the heading
     ],
 )
 def test_a_row_is_found(question: str, name: str) -> None:
-    found = row(question, "The sea is far. It rains a lot.", VILLAGES, PUMPS, SCHOOLS)
+    found = row(question, "The sea is far. It rains a lot.", VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS, SPARES, ENGINES)
     assert found is not None
     assert found.startswith(name)
 
@@ -83,14 +158,39 @@ def test_a_row_is_found(question: str, name: str) -> None:
         "Which village has the most trades?",  # no numbers
         "Which village is the richest?",
         "Which villages have a market?",
+        "What is the highest price?",  # of which things?
+        "Who keeps the most expensive?",
+        "Which keeper has the most expensive spare?",  # more than one row of his may count
+        "Which engine is the narrowest?",  # two are
+        "Which engine is the longest?",
+        "Which model is the fastest?",  # no speed is told
+        "Which model has the fastest time?",
+        "Which model is the widest?",  # of two one is the wider
+        "Can the rear plates of model L be oiled?",  # of neither the table speaks
+        "How many plates of model Z are there?",
+        "How many households left Tollen?",
+        "How high is the church of Tollen, and not the height of the village?",
+        "How deep is the width of model K?",
+        "How many lamps need a lantern?",  # nobody has counted them
+        "Which lamps need not be trimmed again?",
     ],
 )
 def test_no_row_is_guessed(question: str) -> None:
-    assert row(question, VILLAGES, PUMPS, SCHOOLS) is None
+    assert row(question, VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS, SPARES, ENGINES) is None
+
+
+def test_a_verb_names_no_column_that_says_more() -> None:
+    assert row("Which lamps need?", ORDERS) is None
+    assert row("What does the round cost?", "Order | Cost\nround | 3 pence\nrelief | 1 penny") == "round | 3 pence"
 
 
 def test_a_length_of_time_is_no_year() -> None:
     assert row("Which model is the oldest?", PUMPS.replace("Introduced (year)", "Number")) is None
+
+
+def test_a_head_may_have_two_lines() -> None:
+    buttons = "Button | Coffee | | Heat\n| Dose | In the mug\n1 | 9 g | 18 g | 93\n2 | 18 g | 36 g | 92"
+    assert row("How much coffee is in the mug of button 2?", buttons) == "2 | 18 g | 36 g | 92"
 
 
 def test_of_equals_none_is_the_highest() -> None:
@@ -101,8 +201,104 @@ def test_two_rows_are_too_few_to_speak_of_the_highest() -> None:
     assert row("Which school has the most pupils?", SCHOOLS.replace("Grove | 200\n", "")) is None
 
 
+def test_a_name_that_stands_twice_is_that_of_no_one_row() -> None:
+    assert row("Which spare is the most expensive?", SPARES.replace("Screen", "Valve 2")) is None
+    assert row("Which spare is the most expensive?", SPARES.replace("Screen", "")) is None
+
+
+def test_a_row_is_whole_where_its_table_is_not() -> None:
+    assert row("Which engine is the heaviest?", ENGINES[: ENGINES.index("Power")]) == "Weight | 58 kg | 47 kg | 76 kg"
+
+
 def test_a_table_that_may_have_been_cut_off_shows_no_highest() -> None:
     cut = SCHOOLS[: SCHOOLS.index("Total")]
     assert row("Which school has the most pupils?", cut) is None
     assert row("Which school has the most pupils?", SCHOOLS, SCHOOLS.replace("950", "1,950")) is None
     assert row("Which school has the most pupils?", SCHOOLS, SCHOOLS) == "Summerhill | 950"
+
+
+@pytest.mark.parametrize("text", [CARTS, MARKDOWN])
+def test_an_empty_cell_keeps_its_place(text: str) -> None:
+    weights = [layout.cells(one)[2] for layout in [lay_out(text, split(text))] for one in layout.tables[0].rows]
+    assert weights == ["58 kg", "47 kg", "76 kg"]
+    assert "Cedar" in (row("Which cart is the heaviest?", text) or "")
+    assert "Ash" in (row("What is the weight of Ash?", text) or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("| Lower | Upper", ["", "Lower", "Upper"]),
+        ("Lower |", ["Lower", ""]),
+        ("| Lower |", ["", "Lower", ""]),  # not as in Markdown, where the head begins with a bar too
+        ("| | Upper", ["", "", "Upper"]),
+        ("a|b | c", ["a|b", "c"]),
+    ],
+)
+def test_the_cells_of_a_line(line: str, cells: list[str]) -> None:
+    text = f"Gate | Floor | Roof\n{line}\nOther | x | y"
+    layout = lay_out(text, split(text))
+    assert [layout.cells(one) for one in layout.tables[0].rows] == [cells, ["Other", "x", "y"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which rooms are swept weekly?", ["Loft", "Cellar"]),
+        ("Which of the rooms are swept daily?", ["Hall", "Stair"]),
+        ("What rooms does the head maid sweep?", ["Loft", "Cellar", "Attic"]),
+        ("Which orders need a lantern?", ["round", "rounds"]),
+        ("Which orders do not need a lantern?", ["lamps", "relief"]),
+        ("Which orders need no lantern?", ["lamps", "relief"]),
+        ("Which orders of the night don't need a lantern?", ["lamps", "relief"]),
+        ("Which spares are kept by Ebb?", ["1104", "1107"]),
+    ],
+)
+def test_all_rows_with_a_value_are_found(question: str, expected: list[str]) -> None:
+    orders = ORDERS.replace("relief |", "rounds | walks twice | Yes | 90\nrelief |")
+    assert names(question, VILLAGES, orders, DUTIES, SPARES) == expected
+    assert names(question, orders, DUTIES, DUTIES, SPARES) == expected  # passages overlap
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which rooms are swept monthly?",  # one is not several
+        "Which room is swept weekly?",
+        "Which rooms are not swept weekly?",
+        "Which rooms are swept weekly or daily?",
+        "Which rooms are swept daily, but not by the porter?",
+        "Which rooms does the head maid sweep weekly?",  # two conditions
+        "Which rooms are swept weekly with sand?",  # of sand nothing is said
+        "Which rooms are painted weekly?",
+        "Which houses are swept weekly?",
+        "Which rooms are swept?",
+        "Which rooms are swept 2 times weekly?",
+        "Who sweeps the rooms weekly?",
+        "Which orders need a ladder?",
+        "Which orders have a meaning?",
+        "Which orders are there?",
+        "Which order needs a lantern?",
+        "What does the porter sweep daily?",
+        "",
+    ],
+)
+def test_rows_are_not_guessed(question: str) -> None:
+    orders = ORDERS.replace("relief |", "rounds | walks twice | Yes | 90\nrelief |")
+    assert names(question, VILLAGES, orders, DUTIES, SPARES) == []
+
+
+def test_only_of_a_whole_table_all_rows_are_found() -> None:
+    question = "Which rooms are swept weekly?"
+    assert names(question, f"{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]
+    assert names(question, f"{'It is a long story. ' * 30}\n\n{DUTIES}") == []
+    assert names(question, f"{'It is a long story. ' * 30}\n\n{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]
+    assert names(question, DUTIES[DUTIES.index("Stair") :]) == []
+    assert names(question, DUTIES, DUTIES.replace("Attic", "Shed").replace("monthly", "weekly")) == []
+    assert names(question, DUTIES.replace("monthly", "weekly or monthly")) == []
+    assert names(question, DUTIES + "".join(f"Room {n} | weekly | porter\n" for n in "abcdefg")) == []
+
+
+def test_a_column_that_says_what_is_not_so_is_not_turned_round() -> None:
+    orders = ORDERS.replace("Needs a", "Not with a").replace("relief |", "rounds | walks twice | yes | 90\nrelief |")
+    assert names("Which orders need a lantern?", orders) == []

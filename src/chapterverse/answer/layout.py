@@ -20,7 +20,6 @@ _EXISTENTIAL = re.compile(
 """`There was once a miller`: it stands for nothing, …"""
 _POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(?:it|them|him)\b", re.IGNORECASE)
 """… but in `There is a heron on each of them` another word does."""
-_CELL = " | "
 _MARKER = re.compile(r"^(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])\s+")
 _ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNORECASE)
 _JOINED = re.compile(r"[;,]\s+(?:and|or)$")
@@ -29,6 +28,8 @@ _NUMBER = re.compile(r"\W*(?:\d+(?:\.\d+)*[.)]?|\(?[a-z][.)])\s+(?=\S)")
 """Of a clause, before its first word."""
 _SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
 _SEVERAL = 3
+_BAR = re.compile(r"(?<!\S)\|(?!\S)")
+"""What stands between two cells; at the end of a line, beside an empty one."""
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
 _Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
@@ -170,8 +171,14 @@ class Layout:
         return Table(None, tuple(rows)) if cut_off else Table(rows[0], tuple(rows[1:]))
 
     def cells(self, row: tuple[int, int]) -> list[str]:
-        line = self.text[slice(*row)]
-        return re.split(r"\s*\|\s*", line.strip(" |")) if _is_piped(line) else line.split(_CELL)
+        """The cells of a row, also the empty ones: each stands below its head.
+
+        A row whose first and last cells are empty looks as all rows do in Markdown; the head of its table tells.
+        """
+        line, table = self.text[slice(*row)], self.table_at(row[0])
+        head = self.text[slice(*(table.header or row))] if table else line
+        cells = line.strip()[1:-1].split("|") if _is_piped(line) and _is_piped(head) else _BAR.split(line)
+        return [cell.strip() for cell in cells]
 
     def list_from(self, first: int, ahead: int, steps: bool = False) -> List | None:
         """The list that a sentence leads into, or one of the next `ahead`; if any, also one that it stands in.
@@ -307,12 +314,12 @@ def _is_heading(text: str, start: int, end: int) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return (_CELL in line and not _is_prose(line)) or _is_piped(line) or _is_rule(line)
+    return (_BAR.search(line) is not None and not _is_prose(line)) or _is_piped(line) or _is_rule(line)
 
 
 def _is_prose(line: str) -> bool:
     """Whether a bar stands in a paragraph: one alone, among several sentences."""
-    return line.count(_CELL) == 1 and len(_SENTENCE_ENDS.findall(line)) >= _SEVERAL
+    return len(_BAR.findall(line)) == 1 and len(_SENTENCE_ENDS.findall(line)) >= _SEVERAL
 
 
 def _is_piped(line: str) -> bool:

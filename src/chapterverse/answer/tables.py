@@ -7,23 +7,32 @@ table itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from chapterverse.answer import facts
 from chapterverse.answer.layout import Layout, Table
 from chapterverse.answer.questions import content
+from chapterverse.answer.units import unit_of
 
 _COUNTED = re.compile(r"\bhow (?:many|much) (\w+)", re.IGNORECASE)
 """What a question counts: "turns" are in no column that tells of days, whatever other words it shares with it."""
-_MEASURED = re.compile(r"\bhow (?:many|much) \w+ (high|tall|deep|long|wide|thick|heavy|far)\b", re.IGNORECASE)
+_MEASURED = re.compile(r"\bhow ((?:many|much) \w+ )?(high|tall|deep|long|wide|thick|heavy|far)\b", re.IGNORECASE)
 _DIMENSIONS = {
     "high": "high height tall altitude elevation", "tall": "high height tall", "deep": "deep depth",
     "long": "long length duration", "wide": "wide width breadth", "thick": "thick thickness",
     "heavy": "heavy weight weigh mass", "far": "far distance",
 }  # fmt: skip
 """What the column of "how many feet high" must speak of: feet may be those of a drop."""
+_TIME = content("time second minute hour day week month year")
+"""What tells how long something is too."""
+_IN_UNITS = re.compile(r"\bin ([a-z]{3,})\b", re.IGNORECASE)
+_OF_TABLES = content("value number amount figure quantity big large list table row column entry show accord")
+"""Words that a question about any table may have."""
 _FEWEST_ROWS = 3
 """Of two rows one would rather ask for the higher."""
 
@@ -32,18 +41,21 @@ _MOST = {
     "highest": "height altitude elevation", "tallest": "height", "longest": "length distance duration",
     "heaviest": "weight mass", "deepest": "depth", "widest": "width", "dearest": "price cost", "latest": "year",
     "hottest": "temperature", "farthest": "distance", "furthest": "distance", "newest": "year", "youngest": "year",
+    "most expensive": "price cost", "most costly": "price cost", "priciest": "price cost", "most powerful": "power",
+    "fastest": "speed",
 }  # fmt: skip
 _LEAST = {
     "fewest": "", "least": "", "smallest": "size area population capacity", "lowest": "height altitude elevation",
     "shortest": "length distance duration height", "lightest": "weight mass", "shallowest": "depth",
     "narrowest": "width", "cheapest": "price cost", "coldest": "temperature", "nearest": "distance",
-    "closest": "distance", "oldest": "year", "earliest": "year",
+    "closest": "distance", "oldest": "year", "earliest": "year", "least expensive": "price cost",
+    "least costly": "price cost", "least powerful": "power", "slowest": "speed",
 }  # fmt: skip
 _OF_AMOUNTS = ("most", "greatest", "fewest", "least")
 _OF_ANYTHING = (*_OF_AMOUNTS, "largest", "biggest", "smallest", "highest", "lowest")
 """Superlatives of whatever column is named; the others are of their own ("the fastest time" is the lowest)."""
 _SUPERLATIVE = re.compile(
-    rf"\bthe ({'|'.join(_OF_AMOUNTS)})\b|\b({'|'.join({*_MOST, *_LEAST} - {*_OF_AMOUNTS})})\b", re.IGNORECASE
+    rf"\b(?:the )?({'|'.join({*_MOST, *_LEAST} - {*_OF_AMOUNTS})})\b|\bthe ({'|'.join(_OF_AMOUNTS)})\b", re.IGNORECASE
 )
 _ASKS_WHICH = re.compile(r"(?:which|what)\b", re.IGNORECASE)
 _OTHERWISE = re.compile(
@@ -56,6 +68,19 @@ _VERBS = content("lie lies lay stand stands stood cost costs take takes took nee
 _SUM = frozenset("total totals subtotal sum average mean median overall".split())
 """First words of rows that are none of the things that the others are."""
 _YEAR, _YEARS = content("year"), range(1000, 2101)
+_ASKS_WHICH_ONES = re.compile(
+    r"(?:which|what)\s+(?:of\s+the\s+)?(?:[\w-]+\s+){0,2}?([a-z]+[^\W\dsiu]s)\b", re.IGNORECASE
+)
+_NEGATIVE = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b", re.IGNORECASE)
+_FURTHER = re.compile(
+    r"\b(?:and|or|but|than|except|other|only|if|when|while|until|before|after|between|under|over|more|less|most|least"
+    r"|fewer|without|either|neither|both|once|again)\b",
+    re.IGNORECASE,
+)
+"""Then there is another condition than the value of a cell."""
+_MOST_ROWS = 8
+_NOT_FULL = 600
+"""Characters: a passage that is shorter by a row has not been cut off, half of what one may have being left."""
 
 
 class Row(NamedTuple):
@@ -71,35 +96,97 @@ def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     return _named(query, sheets) or _extreme(query, sheets)
 
 
-def _tables(sheets: Sequence[Layout]) -> Iterator[tuple[int, Layout, Table, list[frozenset[str]]]]:
-    """Every table that has its head, and what each of its columns is about."""
+def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
+    """All rows of the one table whose cells have the value that a question for several things names; else none.
+
+    `Which parts are cleaned weekly?`, and, of a column that says yes or no, `Which commands need no password?`
+    """
+    asked = _ASKS_WHICH_ONES.match(query.strip())
+    things = content(asked[1]) - _VERBS if asked else frozenset()
+    if not things or _FURTHER.search(query) or _SUPERLATIVE.search(query) or facts.numbers(query):
+        return ()
+    grids = [grid for grid in _grids(sheets) if any(things <= about for about in grid.head) and _is_whole(grid)]
+    found = [tuple(Row(grid.number, *row) for row in rows) for grid in grids for rows in _chosen(query, things, grid)]
+    lines = {tuple(sheets[row.sheet].text[row.start : row.end].strip() for row in rows) for rows in found}
+    return found[0] if len(lines) == 1 and 1 < len(found[0]) <= _MOST_ROWS else ()
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A table that has its head, by the number of its sheet, and what each of its columns is about."""
+
+    number: int
+    sheet: Layout
+    table: Table
+    titles: list[str]
+
+    @cached_property
+    def head(self) -> list[frozenset[str]]:
+        return [content(title) for title in self.titles]
+
+    def cells(self, row: tuple[int, int]) -> list[str]:
+        """The cells of a row, as many as the head has at the least."""
+        cells = self.sheet.cells(row)
+        return cells + [""] * (len(self.head) - len(cells))
+
+    @cached_property
+    def setting(self) -> frozenset[str]:
+        """The words of the head, of the headings above it, and of the sentence that leads into the table.
+
+        A head of two lines has nothing below what both of them are about.
+        """
+        sheet, before = self.sheet, self.sheet.text[: self.table.start]
+        above = [line[0] for line in re.finditer(r"\S[^\n]*", before) if sheet.is_heading(*line.span())]
+        lead = [before[start:end] for start, end in sheet.sentences if end <= len(before) and not before[end:].strip()]
+        second = takewhile(lambda cells: not cells[0], map(self.cells, self.table.rows))
+        return content(" ".join([*above, *lead, *chain(*second)])).union(*self.head)
+
+
+def _grids(sheets: Sequence[Layout]) -> Iterator[_Grid]:
     for n, sheet in enumerate(sheets):
         for table in sheet.tables:
             if table.header:
-                yield n, sheet, table, [content(cell) for cell in sheet.cells(table.header)]
+                yield _Grid(n, sheet, table, sheet.cells(table.header))
 
 
 def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
-    """The row whose first cell and one of whose columns the question names; also what it counts."""
-    asked, counted = content(query), content(" ".join(_COUNTED.findall(query)))
-    measured = _MEASURED.search(query)
+    """The row whose first cell and one of whose columns the question names; also what it counts.
+
+    A verb names a column that says no more: "need" is not asked for by "Needs a password". And the question must not
+    speak of what stands neither in the row nor around its table, for that is then what it asks about.
+    """
+    counted, measured = content(" ".join(_COUNTED.findall(query))), _MEASURED.search(query)
+    how_many, measures = (measured[1], content(_DIMENSIONS[measured[2].lower()])) if measured else ("", frozenset())
+    said = content(query) | measures
     best, most = None, 0
-    for n, sheet, table, head in _tables(sheets):
-        columns = frozenset().union(*head[1:])
-        meant = counted <= columns and (not measured or columns & content(_DIMENSIONS[measured[1].lower()]))
-        for row in table.rows if meant else ():
-            first = content(sheet.cells(row)[0])
-            named = len((asked - first) & columns)
-            if first and first <= asked and not first <= head[0] and named > most:
-                best, most = Row(n, *row), named
+    for grid in _grids(sheets):
+        columns = frozenset().union(*(cell - _VERBS or cell for cell in grid.head[1:]))
+        for row in grid.table.rows:
+            name, *cells = grid.cells(row)
+            first, named = content(name), len((said - content(name)) & columns)
+            if not first or not first <= said or first <= grid.head[0] or named <= most:
+                continue
+            numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
+            if numbered and (not how_many or columns & measures) and _tells(grid, row, query):
+                best, most = Row(grid.number, *row), named
     return best
+
+
+def _tells(grid: _Grid, row: tuple[int, int], query: str) -> bool:
+    """Whether all that a question speaks of stands in a row or around its table, but for words of any such question."""
+    known = content(" ".join(grid.cells(row))) | grid.setting | _OF_TABLES | _VERBS
+    known |= content(" ".join(word for word in _IN_UNITS.findall(query) if unit_of(word)))
+    measured = _MEASURED.search(query)
+    by = measured[2].lower() if measured else ""
+    if by and known & (content(_DIMENSIONS[by]) | (_TIME if by == "long" else frozenset())):
+        known |= content(by)
+    return content(query) <= known
 
 
 def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row with the highest or lowest number of the column meant, in the one table of the things that are asked for.
 
-    The question must ask for nothing else: a condition is not looked at. Nor is a table with which its passage ends,
-    for it may have been cut off there.
+    The question must ask for nothing else: a condition is not looked at.
     """
     found = _SUPERLATIVE.search(query)
     if not found or not _ASKS_WHICH.match(query.strip()) or _OTHERWISE.search(query) or facts.numbers(query):
@@ -107,48 +194,111 @@ def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
     word = (found[1] or found[2]).lower()
     asked = content(query) - content(word)
     rows = [
-        Row(n, *row)
-        for n, sheet, table, head in _tables(sheets)
-        if sheet.text[table.end :].strip() and (row := _furthest(word, asked, sheet, table, head))
+        Row(grid.number, *row)
+        for grid in _grids(sheets)
+        if (row := _furthest(word, asked, grid) or _furthest_across(word, asked, grid))
     ]
     lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
     return rows[0] if len(lines) == 1 else None
 
 
-def _furthest(
-    word: str, asked: frozenset[str], sheet: Layout, table: Table, head: Sequence[frozenset[str]]
-) -> tuple[int, int] | None:
-    """The row of a table that has most, or least, of what is asked for."""
-    meant = content(_MOST.get(word) or _LEAST.get(word) or "")
-    rows = [row for row in table.rows if not _is_sum(sheet.cells(row)[0], head[0])]
-    if len(rows) < _FEWEST_ROWS or not head[0] & asked:
+def _furthest(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
+    """The row of a table that has most, or least, of what is asked for.
+
+    No table with which its passage ends is looked at: it may have been cut off there.
+    """
+    cells = {row: grid.cells(row) for row in grid.table.rows}
+    rows = [row for row in cells if not _is_sum(cells[row], grid.head)]
+    thing = _thing(asked, grid.head, [cells[row] for row in rows])
+    if thing is None or not grid.sheet.text[grid.table.end :].strip():
         return None
-    cells = [sheet.cells(row) for row in rows]
-    columns = [_values(cells, n) for n in _columns(word, asked - head[0] - _VERBS, meant, head)]
-    columns = [one for one in columns if one and (meant != _YEAR or all(value in _YEARS for value in one))]
-    if len(columns) != 1:
-        return None
-    best = (max if word in _MOST else min)(columns[0])
-    return rows[columns[0].index(best)] if columns[0].count(best) == 1 else None
+    columns = _columns(word, asked - grid.head[thing] - _VERBS, grid.head)
+    best = _best(word, {n: [cells[row][n] for row in rows] for n in columns if n not in (0, thing)})
+    return rows[best[1]] if best else None
 
 
-def _columns(word: str, noun: frozenset[str], meant: frozenset[str], head: Sequence[frozenset[str]]) -> list[int]:
+def _furthest_across(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
+    """The row that tells which of the columns has most, or least: `Weight | 58 kg | 64 kg | 71 kg`."""
+    things = grid.head[1:]
+    kind = frozenset.intersection(*things) & asked if things else frozenset()
+    cells = [grid.cells(row) for row in grid.table.rows]
+    rows = _columns(word, asked - kind - grid.head[0] - _VERBS, [content(row[0]) for row in cells]) if kind else ()
+    best = _best(word, {n: cells[n][1:] for n in rows})
+    return grid.table.rows[best[0]] if best else None
+
+
+def _thing(asked: frozenset[str], head: Sequence[frozenset[str]], rows: Sequence[Sequence[str]]) -> int | None:
+    """The column of the things that are asked for: the first, or else the one that is named and has a name for each."""
+    if head[0] & asked:
+        return 0
+    columns = {n: {row[n] for row in rows} for n, cell in enumerate(head) if cell & asked}
+    named = [n for n, names in columns.items() if len(names - {""}) == len(rows) and not all(map(facts.numbers, names))]
+    return named[0] if len(named) == 1 else None
+
+
+def _columns(word: str, noun: frozenset[str], heads: Sequence[frozenset[str]]) -> list[int]:
     """The columns that the rest of the question names, or that the superlative means by itself."""
+    meant = _meant(word)
     if noun <= meant:
-        return [n for n, cell in enumerate(head) if n and meant & cell]
+        return [n for n, cell in enumerate(heads) if meant & cell]
     named = word in _OF_ANYTHING and not noun & _RANKED
-    return [n for n, cell in enumerate(head) if n and noun <= cell] if named else []
+    return [n for n, cell in enumerate(heads) if noun <= cell] if named else []
 
 
-def _is_sum(first: str, things: frozenset[str]) -> bool:
-    """Whether a row sums the others up: "Total", "Grand total", "All villages"."""
+def _best(word: str, columns: Mapping[int, Sequence[str]]) -> tuple[int, int] | None:
+    """The one column that has numbers, and where the highest or lowest of them stands in it."""
+    found = {n: values for n, cells in columns.items() if (values := _values(cells))}
+    if _meant(word) == _YEAR:
+        found = {n: values for n, values in found.items() if all(value in _YEARS for value in values)}
+    if len(found) != 1:
+        return None
+    [(column, values)] = found.items()
+    best = (max if word in _MOST else min)(values)
+    return (column, values.index(best)) if len(values) >= _FEWEST_ROWS and values.count(best) == 1 else None
+
+
+def _meant(word: str) -> frozenset[str]:
+    """What a superlative is about by itself."""
+    return content(_MOST.get(word) or _LEAST.get(word) or "")
+
+
+def _is_whole(grid: _Grid) -> bool:
+    """Whether a table has all of its rows: its passage goes on behind it, or is too short to have been cut off."""
+    text, table = grid.sheet.text, grid.table
+    longest = max((end - start for start, end in table.rows), default=0)
+    return bool(text[table.end :].strip()) or len(text) + longest < _NOT_FULL
+
+
+def _chosen(query: str, things: frozenset[str], grid: _Grid) -> Iterator[list[tuple[int, int]]]:
+    """For each column that a question may mean, the rows that have the value which it names.
+
+    It must speak of nothing else that does not stand around the table, and no cell may say more than that value.
+    """
+    asked, negative = content(_NEGATIVE.sub(" ", query)) - things, _NEGATIVE.search(query)
+    known = grid.setting | _VERBS
+    for n, head in enumerate(grid.head):
+        column = {row: grid.cells(row)[n] for row in grid.table.rows}
+        if things <= head:
+            continue
+        if {cell.lower() for cell in column.values()} == {"yes", "no"}:
+            if asked <= known and asked & (head - _VERBS) and not _NEGATIVE.search(grid.titles[n]):
+                yield [row for row, cell in column.items() if cell.lower() == ("no" if negative else "yes")]
+            continue
+        about = {row: content(cell) for row, cell in column.items()}
+        for value in {value for value in about.values() if value and value <= asked <= known | value and not negative}:
+            if all(value == one or not value <= one for one in about.values()):
+                yield [row for row in about if about[row] == value]
+
+
+def _is_sum(cells: Sequence[str], head: Sequence[frozenset[str]]) -> bool:
+    """Whether a row sums the others up: it begins with "Total", "Grand total", "All villages"."""
+    first, things = next(((cell, about) for cell, about in zip(cells, head, strict=False) if cell), ("", frozenset()))
     words, about = re.findall(r"[a-z]+", first.lower().removeprefix("grand ")), content(first)
     return (words[:1] == ["all"] and about <= things) or bool(_SUM.intersection(words[:1]))
 
 
-def _values(rows: Sequence[Sequence[str]], column: int) -> list[Fraction]:
+def _values(cells: Sequence[str]) -> list[Fraction]:
     """The numbers of a column; none where a cell has another unit, or not just one number."""
-    cells = [row[column] if column < len(row) else "" for row in rows]
     numbers = [facts.numbers(cell) for cell in cells]
     units = {(one.unit, "%" in cell) for found, cell in zip(numbers, cells, strict=True) for one in found}
     alone = all(len(found) == 1 for found in numbers)
