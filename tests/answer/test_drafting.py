@@ -414,6 +414,12 @@ class TestTablesAndLists:
         ]
         assert told("How long must the password be?", "a password") == ["- a password."]
 
+    def test_every_row_that_has_the_value_is_quoted(self) -> None:
+        rows = ["Part | Cleaned", "Tray | daily", "Screen | weekly", "Wand | daily", "Hopper | weekly"]
+        text = "\n".join(rows) + "\n\nThe rest needs no care."
+        assert quoted("Which parts are cleaned weekly?", text) == [rows[0], rows[2], rows[4]]
+        assert quoted("Which parts are cleaned daily?", text) == ["\n".join(rows[:2]), rows[3]]
+
     def test_conditions_are_quoted_together(self) -> None:
         text = "The maker may refuse it only if:\n(a) it is too large; or\n(b) an older one is unpaid.\n\nHe pays."
         for question in ("When may the maker refuse an order?", "Who has not paid?"):

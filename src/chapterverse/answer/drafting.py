@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chapterverse.answer import centrality
-from chapterverse.answer.bearing import by_words, coverage, evidence, folded, log, named
+from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
-from chapterverse.answer.layout import Layout, lay_out, listed
+from chapterverse.answer.layout import lay_out, listed
 from chapterverse.answer.lists import is_item
+from chapterverse.answer.neighbours import antecedents, is_strange, opens_row, says_little
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
@@ -33,7 +34,7 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import speaks_of_rival
-from chapterverse.answer.tables import row_asked_for
+from chapterverse.answer.tables import row_asked_for, rows_asked_for
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -45,12 +46,6 @@ _PRESENT = 0.5
 
 _THEME_SENTENCES = 3
 _DEICTIC_SENTENCES = 2
-_LOOK_BACK = 4
-"""How many sentences before the answer may name what it speaks of."""
-
-_PERSONS = frozenset(("he", "she", "they"))
-"""Pronouns that always stand for somebody; "it" may stand for nothing."""
-
 _MOST_ITEMS = 12
 """How long a list may be that is quoted though it was not asked for."""
 
@@ -197,6 +192,8 @@ class _Composer:
         if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
             return _Pick(defined, "")
         row = row_asked_for(query, self._sheets)
+        if row is None and (rows := self._rows(query, readings, threshold)):
+            return _Pick(rows, "")
         likely = [place for place in places if place.chance >= threshold]
         sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
         best, quotes = self._first([_Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
@@ -211,6 +208,20 @@ class _Composer:
         )
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
+        """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
+        rows = [_Quote(*row) for row in rows_asked_for(query, self._sheets)]
+        table = self._sheets[rows[0].sheet].table_at(rows[0].start) if rows else None
+        if table is None or readings[rows[0].sheet].answerable < threshold:
+            return ()
+        runs = [_Quote(rows[0].sheet, *table.header)] if table.header else []
+        for row in rows:
+            if runs and self._adjoin(runs[-1], row):
+                runs[-1] = runs[-1]._replace(end=row.end)
+            else:
+                runs.append(row)
+        return tuple(runs) if len(runs) <= PLAIN.sentences else ()
 
     def _first(self, places: Sequence[_Place], query: str, threshold: float) -> tuple[_Place | None, list[_Quote]]:
         """The first place that is not about a rival of what is asked about, and the sentences around it.
@@ -304,7 +315,7 @@ class _Composer:
         """The sentences with all that they need to be understood."""
         sheet = self._sheets[n]
         start, end = sheet.range(first, last)
-        if (table := sheet.table_at(start)) and not self._opens_row(sheet, first, last):
+        if (table := sheet.table_at(start)) and not opens_row(sheet, first, last):
             start, end = sheet.line(start)[0], sheet.line(end - 1)[1]
             header = table.header
             if header is None:
@@ -322,15 +333,9 @@ class _Composer:
         elif not table and (bound := sheet.bound(first)) and len(bound.items) <= _MOST_ITEMS:
             start, end = bound.start, bound.end
         elif not table:
-            for before in self._antecedents(sheet, first, last, query):
+            for before in antecedents(sheet, first, last, query):
                 yield _Quote(n, *sheet.sentences[before])
         yield _Quote(n, start, end)
-
-    @staticmethod
-    def _opens_row(sheet: Layout, first: int, last: int) -> bool:
-        """Whether it is a sentence that a row begins with: it needs neither the other cells nor the head."""
-        start, end = sheet.range(first, last)
-        return first == last and first in sheet.prose and sheet.text[end - 1] in ".!?" and start == sheet.line(start)[0]
 
     def _same_row(self, row: str) -> tuple[int, int, int, tuple[int, int]] | None:
         """The row in another passage that has the head of its table too."""
@@ -341,38 +346,13 @@ class _Composer:
                 return n, start, start + len(row), table.header
         return None
 
-    def _antecedents(self, sheet: Layout, first: int, last: int, query: str) -> Sequence[int]:
-        """The sentence before that names what the answer leaves unnamed, where the question names it too.
-
-        Before one that opens with "he" or "it" also those between: behind another it would speak of something else.
-        """
-        said = sheet.text[slice(*sheet.range(first, last))]
-        wanted = named(query) - folded(said)
-        earlier = [
-            n
-            for n in range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
-            if not sheet.headed(sheet.sentences[n][0], sheet.sentences[first][0])
-        ]
-        names = next((n for n in earlier if wanted & folded(sheet.sentence(n))), None)
-        if not sheet.leans(first):
-            return () if names is None else (names,)
-        asked = content(query)
-        names = next((n for n in earlier if asked & content(sheet.sentence(n))), None) if names is None else names
-        firm = next((n for n in earlier if not sheet.leans(n)), None)
-        if names is None:
-            near = firm is not None and first - firm < PLAIN.sentences and sheet.opening(first) in _PERSONS
-            return (firm,) if firm is not None and near else ()
-        if firm is None or firm <= names:  # all between speak of the same
-            return (names,)
-        return range(names, first) if first - names < PLAIN.sentences else (firm,)
-
     def _further(self, n: int, reading: Reading, quotes: Sequence[_Quote]) -> Iterator[_Quote]:
         """Other answers in the same passage, for a question that asks for several."""
         sheet = self._sheets[n]
         for span in reading.spans[1:]:
             first, last = sheet.covering(span.start, span.end)
             quote = _Quote(n, *sheet.range(first, last))
-            if sheet.leads(last) or self._strange(sheet, first, quotes):
+            if sheet.leads(last) or is_strange(sheet, first, _spans(quotes)):
                 continue
             if span.score >= reading.spans[0].score / 2 and not any(_overlap(quote, other) for other in quotes):
                 yield quote
@@ -395,23 +375,10 @@ class _Composer:
                 continue
             new = [i - 1, i] if leans else [i]
             one_wanted = asks_for_one(query) and any(is_item(sheet.sentence(k)) for k in new)
-            barred = any(k in quoted or k in chosen or self._says_little(sheet, k, quotes) for k in new)
+            barred = any(k in quoted or k in chosen or says_little(sheet, k, _spans(quotes)) for k in new)
             if not barred and not one_wanted and sum(size[k] for k in quoted + chosen + new) <= most:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))
-
-    def _says_little(self, sheet: Layout, i: int, quotes: Sequence[_Quote]) -> bool:
-        """Whether a sentence says nothing, or something else, without what stands around it."""
-        start = sheet.sentences[i][0]
-        apart = sheet.table_at(start) is not None or self._strange(sheet, i, quotes)
-        return apart or sheet.leads(i) or sheet.only_asks(start)
-
-    @staticmethod
-    def _strange(sheet: Layout, i: int, quotes: Sequence[_Quote]) -> bool:
-        """Whether a sentence is an item, and the list that is quoted from is another than its own."""
-        start = sheet.sentences[i][0]
-        quoted = [one for one in sheet.lists if any(one.start < q.end and q.start < one.end for q in quotes)]
-        return is_item(sheet.sentence(i)) and bool(quoted) and not any(one.start <= start < one.end for one in quoted)
 
     def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:
         """The sentence that says what something is: this subject, or (None, without an order) the first of all."""
@@ -457,3 +424,7 @@ def _overlap(one: _Quote, other: _Quote) -> bool:
 
 def _covers(one: _Quote, other: _Quote) -> bool:
     return one.sheet == other.sheet and one.start <= other.start and other.end <= one.end
+
+
+def _spans(quotes: Sequence[_Quote]) -> list[tuple[int, int]]:
+    return [(quote.start, quote.end) for quote in quotes]

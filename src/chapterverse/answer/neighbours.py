@@ -1,0 +1,62 @@
+"""Neighbours: what a sentence needs around it, and what it would say without that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chapterverse.answer.bearing import folded, named
+from chapterverse.answer.gate import PLAIN
+from chapterverse.answer.layout import Layout
+from chapterverse.answer.lists import is_item
+from chapterverse.answer.questions import content
+
+_LOOK_BACK = 4
+"""How many sentences before the answer may name what it speaks of."""
+_PERSONS = frozenset(("he", "she", "they"))
+"""Pronouns that always stand for somebody; "it" may stand for nothing."""
+
+
+def antecedents(sheet: Layout, first: int, last: int, query: str) -> Sequence[int]:
+    """The sentence before that names what the answer leaves unnamed, where the question names it too.
+
+    Before one that opens with "he" or "it" also those between: behind another it would speak of something else.
+    """
+    said = sheet.text[slice(*sheet.range(first, last))]
+    wanted = named(query) - folded(said)
+    earlier = [
+        n
+        for n in range(first - 1, max(-1, first - 1 - _LOOK_BACK), -1)
+        if not sheet.headed(sheet.sentences[n][0], sheet.sentences[first][0])
+    ]
+    names = next((n for n in earlier if wanted & folded(sheet.sentence(n))), None)
+    if not sheet.leans(first):
+        return () if names is None else (names,)
+    asked = content(query)
+    names = next((n for n in earlier if asked & content(sheet.sentence(n))), None) if names is None else names
+    firm = next((n for n in earlier if not sheet.leans(n)), None)
+    if names is None:
+        near = firm is not None and first - firm < PLAIN.sentences and sheet.opening(first) in _PERSONS
+        return (firm,) if firm is not None and near else ()
+    if firm is None or firm <= names:  # all between speak of the same
+        return (names,)
+    return range(names, first) if first - names < PLAIN.sentences else (firm,)
+
+
+def opens_row(sheet: Layout, first: int, last: int) -> bool:
+    """Whether it is a sentence that a row begins with: it needs neither the other cells nor the head."""
+    start, end = sheet.range(first, last)
+    return first == last and first in sheet.prose and sheet.text[end - 1] in ".!?" and start == sheet.line(start)[0]
+
+
+def says_little(sheet: Layout, i: int, quoted: Sequence[tuple[int, int]]) -> bool:
+    """Whether a sentence says nothing, or something else, without what stands around it."""
+    start = sheet.sentences[i][0]
+    apart = sheet.table_at(start) is not None or is_strange(sheet, i, quoted)
+    return apart or sheet.leads(i) or sheet.only_asks(start)
+
+
+def is_strange(sheet: Layout, i: int, quoted: Sequence[tuple[int, int]]) -> bool:
+    """Whether a sentence is an item, and the list that is quoted from is another than its own."""
+    start = sheet.sentences[i][0]
+    lists = [one for one in sheet.lists if any(one.start < end and first < one.end for first, end in quoted)]
+    return is_item(sheet.sentence(i)) and bool(lists) and not any(one.start <= start < one.end for one in lists)
