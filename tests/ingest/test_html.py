@@ -187,7 +187,11 @@ def test_kinds() -> None:
     [
         ("<tr><th>A<th>B</tr><tr><td>1<td>2<br>3</tr>", "A | B\n1 | 2 3"),
         ("<tr><td colspan=2>both<td>c</tr><tr><td>1<td>2<td>3</tr>", "both | | c\n1 | 2 | 3"),
-        ("<tr><td rowspan=2>a<td>b</tr><tr><td>c</tr><tr><td>d<td>e</tr>", "a | b\n| c\nd | e"),
+        ("<tr><td rowspan=2>a<td>b</tr><tr><td>c</tr><tr><td>d<td>e</tr>", "a | b\na | c\nd | e"),
+        ("<tr><td>a<td rowspan=9>b</tr><tr><td>c</tr><tr></tr><tr><td></tr>", "a | b\nc | b"),
+        ("<tr><td>a<td colspan=2 rowspan=2>b<td>c</tr><tr><td>d<td>e</tr>", "a | b | | c\nd | b | | e"),
+        ("<thead><tr><th rowspan=9>a<th>b</thead><tr><td>c<td>d</tr>", "a | b\nc | d"),
+        (f"<tr><td rowspan=2>{'a ' * 101}<td>b</tr><tr><td>c</tr>", f"{'a ' * 101}| b\n| c"),
         ("<tr><td>x<td></tr><tr><td></td></tr><tr><td><td>y|z</tr>", "x |\n| y|z"),
         ("<tr><td><p>one</p><ul><li>two</ul><td>b</tr>", "one - two | b"),
         ("<tr><td colspan=99999999999>a<td rowspan=-1>b</tr>", "a" + " |" * 100 + " b"),
@@ -195,6 +199,16 @@ def test_kinds() -> None:
 )
 def test_a_table_is_one_block(rows: str, expected: str) -> None:
     assert blocks(read(f"<table><caption>T</caption>{rows}</table>")) == [("caption", "T"), ("table", expected)]
+
+
+def test_a_merged_cell_is_repeated_with_its_note_but_in_measure() -> None:
+    page = '<table><tr><td rowspan=2>a<sup><a href="#n">1</a></sup><td>b</tr><tr><td>c</tr></table><p id=n>1 Note.</p>'
+    assert blocks(read(page)) == [("table", "a[1] | b\na[1] | c"), ("footnote", "[1] Note.")]
+    page = "<table><tr><td rowspan=2><i role=doc-pagebreak title=7></i>a<td>b<tr><td><i role=doc-pagebreak title=8></i>"
+    assert [page.page.label for page in read(page + "c").pages] == ["7", "8"]
+    wide = "<tr>" + f"<td rowspan=100 colspan=100>{'a' * 200}" * 100
+    page = f"<table>{wide}{'<tr><td>b' * 99}</table>" * 10
+    assert sum(map(len, texts(page))) < 12 * len(page)
 
 
 def test_tables_that_lay_out_a_page_are_no_tables() -> None:

@@ -170,6 +170,8 @@ class MarkupReader:
             if self._tables:
                 self._tables[-1].open_table()
             self._tables.append(Table(len(self.passages), len(self._anchor_log), attributes))
+        elif self._tables and tag in ("thead", "tbody", "tfoot"):
+            self._tables[-1].open_group()
         elif self._tables and tag == "tr":
             self._tables[-1].open_row()
         elif self._tables and tag in ("td", "th"):

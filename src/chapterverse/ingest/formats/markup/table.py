@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chapterverse.ingest.composer import Piece
 from chapterverse.ingest.formats.markup.passages import NoteRef, Passage, stripped
+from chapterverse.ingest.formats.merged_cells import LONGEST_REPEATED
+from chapterverse.types import Page
 
 _SPACES = re.compile(r"\s+")
 _WIDEST = 100
+_MOST_REPEATED = 10
+"""How many times its own length a table may repeat of its merged cells; honest ones stay far below."""
 _LAYOUT_KINDS = frozenset({"heading", "code"})
 
 
@@ -20,6 +24,7 @@ class _Cell:
     end: int
     columns: int
     rows: int
+    repeated: bool = False
 
 
 class Table:
@@ -30,10 +35,15 @@ class Table:
         self.anchors = anchors
         self._layout = attributes.get("role") in ("presentation", "none")
         self._rows: list[list[_Cell]] = []
+        self._groups: set[int] = set()
 
     def open_table(self) -> None:
         """A table stands in a cell of this one, which therefore lays out a page."""
         self._layout = True
+
+    def open_group(self) -> None:
+        """A head or body begins with the next row; no cell reaches into it from the one before."""
+        self._groups.add(len(self._rows))
 
     def open_row(self) -> None:
         self._rows.append([])
@@ -57,46 +67,68 @@ class Table:
             return [], None
         owned = {index for cell in cells for index in range(cell.start, cell.end)}
         captions = [passages[index] for index in range(self.start, len(passages)) if index not in owned]
-        pieces: list[Piece | NoteRef] = []
-        for row in self._grid():
-            contents = [passages[cell.start : cell.end] if cell else [] for cell in row]
-            if any(contents):
-                pieces += ["\n", *_line(contents)] if pieces else _line(contents)
-        return captions, pieces
+        return captions, self._written(passages, _MOST_REPEATED * sum(len(passage.text) for passage in inside))
 
-    def _grid(self) -> list[list[_Cell | None]]:
-        """Rows with a place for each column: a merged cell stands in its first place, the others are empty."""
+    def _written(self, passages: list[Passage], room: int) -> list[Piece | NoteRef]:
+        """The rows that say something of their own, as lines; what they repeat takes at most `room` characters."""
+        pieces: list[Piece | NoteRef] = []
+        for own, row in zip(self._rows, self._grid(passages), strict=True):
+            if all(cell.start == cell.end for cell in own):
+                continue
+            contents: list[list[Piece | NoteRef]] = []
+            for cell in row:
+                content = _content(passages, cell) if cell else []
+                if cell and cell.repeated:
+                    room -= sum(len(str(piece)) for piece in content)
+                    content = content if room >= 0 else []
+                contents.append(content)
+            pieces += ["\n", *_line(contents)] if pieces else _line(contents)
+        return pieces
+
+    def _grid(self, passages: list[Passage]) -> list[list[_Cell | None]]:
+        """Rows with a place for each column: a merged cell stands in the first place of every row that it covers."""
         grid: list[list[_Cell | None]] = []
-        covered: dict[int, int] = {}
-        for cells in self._rows:
+        covered: dict[int, tuple[_Cell | None, int]] = {}
+        for number, cells in enumerate(self._rows):
             row: list[_Cell | None] = []
-            taken, covered = covered, {column: rows - 1 for column, rows in covered.items() if rows > 1}
+            taken = {} if number in self._groups else covered
+            covered = {column: (above, rows - 1) for column, (above, rows) in taken.items() if rows > 1}
             for cell in cells:
                 while len(row) in taken:
-                    row.append(None)
+                    row.append(taken[len(row)][0])
                 if cell.rows > 1:
-                    covered.update(dict.fromkeys(range(len(row), len(row) + cell.columns), cell.rows - 1))
+                    places = range(len(row), min(len(row) + cell.columns, _WIDEST))
+                    covered.update(dict.fromkeys(places, (None, cell.rows - 1)))
+                    covered.update(dict.fromkeys(places[:1], (_repeated(cell, passages), cell.rows - 1)))
                 row += [cell, *[None] * (cell.columns - 1)]
+            row += [taken.get(column, (None,))[0] for column in range(len(row), max(taken, default=-1) + 1)]
             while row and row[-1] is None:
                 row.pop()
             grid.append(row)
         return grid
 
 
-def _line(cells: list[list[Passage]]) -> list[Piece | NoteRef]:
+def _repeated(cell: _Cell, passages: list[Passage]) -> _Cell | None:
+    """A merged cell for the next rows that it covers, unless it holds prose."""
+    length = sum(len(passage.text) for passage in passages[cell.start : cell.end])
+    return replace(cell, repeated=True) if length <= LONGEST_REPEATED else None
+
+
+def _line(cells: list[list[Piece | NoteRef]]) -> list[Piece | NoteRef]:
     """One row as text; its end is bare of spaces, since a page mark may stand between it and the line break."""
     line: list[Piece | NoteRef] = []
-    for number, passages in enumerate(cells):
-        line += [" | ", *_content(passages)] if number else _content(passages)
+    for number, content in enumerate(cells):
+        line += [" | ", *content] if number else content
     return stripped(line)
 
 
-def _content(passages: list[Passage]) -> list[Piece | NoteRef]:
-    """A cell's passages on one line."""
+def _content(passages: list[Passage], cell: _Cell) -> list[Piece | NoteRef]:
+    """A cell's passages on one line; a page begins where the cell stands first."""
     content: list[Piece | NoteRef] = []
-    for passage in passages:
+    for passage in passages[cell.start : cell.end]:
         content += [" ", passage.marker, *passage.pieces]
-    return stripped([_SPACES.sub(" ", piece) if isinstance(piece, str) else piece for piece in content])
+    shown = [piece for piece in content if not (cell.repeated and isinstance(piece, Page))]
+    return stripped([_SPACES.sub(" ", piece) if isinstance(piece, str) else piece for piece in shown])
 
 
 def _span(attributes: Mapping[str, str], name: str) -> int:
