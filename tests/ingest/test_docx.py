@@ -300,6 +300,12 @@ def test_wrappers_are_seen_through() -> None:
     assert read(body + f"<w:customXml>{p('Block.')}</w:customXml>") == paragraphs("abcde漢", "Block.")
 
 
+def test_powers_keep_their_raised_digits() -> None:
+    raised = '<w:vertAlign w:val="superscript"/>'
+    body = p(r("10") + r("6", raised) + r(" rivets to 5 cm") + r("2", raised) + r(" of hull") + r("1", raised))
+    assert read(body) == paragraphs("10⁶ rivets to 5 cm² of hull1")
+
+
 # Tables
 
 

@@ -220,6 +220,24 @@ def test_tables_that_lay_out_a_page_are_no_tables() -> None:
 
 
 @pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("A bale of 10<sup>4</sup> reeds, 2 <i>km</i><sup>2</sup> wide.", "A bale of 10⁴ reeds, 2 km² wide."),
+        ("10<sup>-3</sup> kg/m<sup>3</sup> at 9.8 m/s<sup>2</sup>, CO<sub>2</sub>", "10⁻³ kg/m³ at 9.8 m/s², CO2"),
+        ("A loom<sup>2</sup> of the 1<sup>st</sup> kind, I'm<sup>4</sup>", "A loom2 of the 1st kind, I'm4"),
+        ("10<sup><sup>3</sup></sup> or 10<sup>3<p>new", "10³ or 10³"),
+    ],
+)
+def test_powers_keep_their_raised_digits(page: str, expected: str) -> None:
+    assert texts(f"<p>{page}</p>")[0] == expected
+
+
+def test_a_raised_link_behind_a_number_is_a_note() -> None:
+    page = '<p>Built in 1902<sup><a href="#n">3</a></sup>.</p><p id=n>3 Or later.</p>'
+    assert texts(page) == ["Built in 1902[3].", "[3] Or later."]
+
+
+@pytest.mark.parametrize(
     "page",
     [
         # pandoc

@@ -19,6 +19,7 @@ from chapterverse.ingest.formats.ooxml import (
 from chapterverse.ingest.formats.ooxml_drawing import GRAPHICS
 from chapterverse.ingest.formats.ooxml_math import linear
 from chapterverse.ingest.formats.ooxml_text import numeral, public, symbol
+from chapterverse.ingest.formats.powers import raise_power
 
 _CHARACTERS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-", "m:oMathPara": " "}
 _ATTACHED = GRAPHICS | {"w:txbxContent", "v:textpath"}
@@ -175,6 +176,7 @@ class ParagraphReader:
         pieces: list[str] = []
         hidden = False
         font: str | None = None
+        is_raised = False
         for start, name, item in walk(element, _closed):
             if not start:
                 if name == "w:fldSimple":
@@ -182,6 +184,7 @@ class ParagraphReader:
             elif name == "w:r":
                 hidden = self._is_hidden(item, style)
                 font = _font(item)
+                is_raised = value(item, "w:rPr", "w:vertAlign") == "superscript"
             elif name in _FIELD_PARTS:
                 fields.see(name, item)
             elif hidden or fields.muted:
@@ -194,6 +197,8 @@ class ParagraphReader:
                 paragraph.attached.append(item)
             else:
                 pieces.append(_characters(name, item, font))
+                if is_raised:
+                    raise_power(pieces, len(pieces) - 1)
         paragraph.text = "".join(pieces)
         return paragraph
 

@@ -22,6 +22,7 @@ from chapterverse.ingest.formats.markup.rules import (
     tokens,
 )
 from chapterverse.ingest.formats.markup.table import Table
+from chapterverse.ingest.formats.powers import raise_power
 from chapterverse.types import BlockKind, Page
 
 _LONGEST_REFERENCE = 12
@@ -55,7 +56,7 @@ class _Heading:
 
 @dataclass(slots=True)
 class _Cut:
-    """A point of the buffer from which a link's or page mark's text is taken back when its element closes."""
+    """A point of the buffer from which a link's, page mark's or power's text is taken back when its element closes."""
 
     passages: int
     pieces: int
@@ -63,6 +64,7 @@ class _Cut:
     target: str = ""
     is_note: bool = False
     is_page: bool = False
+    is_raised: bool = False
     label: str = ""
 
 
@@ -207,17 +209,26 @@ class MarkupReader:
             is_note = "noteref" in types or parent.tag == "sup"
             frame.cut = self._cut(target=target(self._base, attributes["href"]), is_note=is_note)
         elif frame.tag == "sup" and parent.cut is not None:
-            parent.cut.is_note = True
+            parent.cut.is_note = bool(parent.cut.target)
+        elif frame.tag == "sup" and "noteref" not in types:
+            frame.cut = self._cut(is_raised=True)
         elif frame.tag == "br":
             self._buffer.append("\n")
         elif frame.tag == "q":
             self.text("“")
 
-    def _cut(self, target: str = "", is_note: bool = False, is_page: bool = False, label: str = "") -> _Cut:
-        return _Cut(len(self.passages), len(self._buffer), self._inked, target, is_note, is_page, label)
+    def _cut(
+        self,
+        target: str = "",
+        is_note: bool = False,
+        is_page: bool = False,
+        is_raised: bool = False,
+        label: str = "",
+    ) -> _Cut:
+        return _Cut(len(self.passages), len(self._buffer), self._inked, target, is_note, is_page, is_raised, label)
 
     def _close_cut(self, cut: _Cut) -> None:
-        if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note):
+        if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note or cut.is_raised):
             return
         text = "".join(str(piece) for piece in self._buffer[cut.pieces :] if not isinstance(piece, Page))
         if cut.is_page:
@@ -225,6 +236,8 @@ class MarkupReader:
             self._inked = cut.inked
             if label := cut.label or page_label({"title": text}):
                 self._buffer.append(Page(label=label))
+        elif cut.is_raised:
+            raise_power(self._buffer, cut.pieces)
         elif 0 < len(text.strip()) <= _LONGEST_REFERENCE:
             self._buffer[cut.pieces :] = [NoteRef(text, cut.target)]
 
