@@ -300,6 +300,11 @@ def test_wrappers_are_seen_through() -> None:
     assert read(body + f"<w:customXml>{p('Block.')}</w:customXml>") == paragraphs("abcde漢", "Block.")
 
 
+def test_struck_out_runs_are_left_out() -> None:
+    body = p(r("Ring ") + r("once", "<w:strike/>") + r("never", "<w:dstrike/>") + r("twice.", '<w:strike w:val="0"/>'))
+    assert read(body) == paragraphs("Ring twice.")
+
+
 def test_powers_keep_their_raised_digits() -> None:
     raised = '<w:vertAlign w:val="superscript"/>'
     body = p(r("10") + r("6", raised) + r(" rivets to 5 cm") + r("2", raised) + r(" of hull") + r("1", raised))

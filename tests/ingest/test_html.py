@@ -115,6 +115,7 @@ def test_titles_lose_the_name_of_the_site(head: str, title: str) -> None:
         ("<div>a<div>b</div>c <span>d</span><span>e</span></div>", ["a", "b", "c de"]),
         ("<p>one<p>two", ["one", "two"]),
         ("<p>un<!-- x -->broken <wbr>word</p>", ["unbroken word"]),
+        ("<p>It costs <del>40</del> <ins>50</ins> <s>crowns</s><strike>.</strike> pence.</p>", ["It costs 50 pence."]),
         ("<p>He said <q>so</q>.</p>", ["He said “so”."]),
         ("<p>漢<ruby>字<rp>(</rp><rt>ji</rt></ruby>だ</p>", ["漢字だ"]),
         ("<p>a<img alt='picture'>b<svg><text>c</text></svg></p><p hidden>d</p><p style='display: none'>e</p>", ["ab"]),

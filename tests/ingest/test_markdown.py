@@ -42,7 +42,14 @@ def test_numbers_tell_what_lies_under_what_where_levels_do_not() -> None:
 def test_markup_goes_and_words_stay_apart() -> None:
     text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
     text += " &amp; \\*star\\*."
-    assert read(text) == [("paragraph", "A bold link and code, next line after, gone & *star*.")]
+    assert read(text) == [("paragraph", "A bold link and code, next line after, & *star*.")]
+
+
+def test_what_is_struck_out_is_gone_with_its_notes_and_powers_are_raised() -> None:
+    text = "Oil ~~the *old*[^1] hinge~~ <s>twice <del>or</del> thrice</s> once, ~~~but <s>only `</s>` ~~then."
+    assert read(text + "\n\n[^1]: Gone.") == [("paragraph", "Oil once, ~~~but only </s> ~~then.")]
+    text = "It holds 10<sup>3</sup> pins<sup>2</sup> on 4 cm<sup>2</sup>.</sup>"
+    assert read(text) == [("paragraph", "It holds 10³ pins2 on 4 cm².")]
 
 
 def test_lists_keep_their_markers_and_nesting() -> None:

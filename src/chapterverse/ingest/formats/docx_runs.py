@@ -25,6 +25,7 @@ _CHARACTERS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noB
 _ATTACHED = GRAPHICS | {"w:txbxContent", "v:textpath"}
 _DELETED = frozenset({"w:del", "w:moveFrom"})
 _CLOSED = _DELETED | {"w:pPr", "w:rPr", "w:sdtPr", "w:rt", "m:oMath", "w:txbxContent"}
+_STRUCK_OUT = ("w:strike", "w:dstrike")
 _FIELD_PARTS = frozenset({"w:fldChar", "w:instrText", "w:fldSimple"})
 _FIELDS_LEFT_OUT = frozenset({"TOC", "TOA", "PAGE", "NUMPAGES", "SECTIONPAGES"})
 
@@ -210,6 +211,8 @@ class ParagraphReader:
 
     def _is_hidden(self, run: Element, style: Style) -> bool:
         properties = child(run, "w:rPr")
+        if any(switched_on(child(properties, name)) for name in _STRUCK_OUT):
+            return True
         direct = switched_on(child(properties, "w:vanish"))
         if direct is not None:
             return direct

@@ -15,6 +15,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from selectolax.lexbor import LexborHTMLParser
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
 from chapterverse.ingest.formats.text import decode
 from chapterverse.types import BlockKind, ReadOptions
@@ -39,6 +40,7 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin)
     parser.core.ruler.push("name_references", name_references)
+    parser.core.ruler.push("leave_out_struck", leave_out_struck)
     return parser
 
 
@@ -221,21 +223,6 @@ def _is_caption(inline: Token) -> bool:
 def _plain(markdown: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """A line of Markdown as a reader sees it."""
     return inline_text(_parser().parseInline(markdown, {TITLES: titles})[0])
-
-
-def inline_text(inline: Token) -> str:
-    """What a reader sees of an inline token: no markup, no images, no addresses of links."""
-    parts: list[str] = []
-    for child in inline.children or ():
-        if child.type in ("text", "text_special", "code_inline"):
-            parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif child.type == "footnote_ref":
-            parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
-        elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
-            parts.append(" ")
-    return "".join(parts)
 
 
 def html_text(html: str) -> str:
