@@ -183,6 +183,19 @@ def test_kinds() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("tag", ["main", "article", "div role=main"])
+def test_an_aside_of_the_text_is_text_and_one_of_the_site_is_not(tag: str) -> None:
+    page = (
+        f"<aside>Outside.</aside><{tag}><p>The kiln has one door, and it stays shut.</p>"
+        "<aside class=warning><p>Glaze is poison. <a href=x>More</a></p><aside>Wash your hands.</aside></aside>"
+        "<aside><ul><li><a href=a>Another kiln</a><li><a href=b>A wheel</a></ul></aside>"
+        "<aside class=related-posts>Read on.</aside><aside><form>Write to us.</form></aside>"
+        "<aside role=complementary>Buy clay.</aside>"
+    )
+    expected = ["The kiln has one door, and it stays shut.", "Glaze is poison. More", "Wash your hands."]
+    assert texts(page) == expected
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
