@@ -177,6 +177,59 @@ def test_docusaurus_admonitions_and_mdx() -> None:
     ]
 
 
+def test_mkdocs_admonitions_are_paragraphs_under_their_title() -> None:
+    text = (
+        '!!! danger "Low *bridge*"\n    Lower the mast.\n\n    - Wait.\n\n    Then go on.\n\nAfter.\n\n'
+        "???+ tip\n\n    Ask the keeper.\n\n"
+        '- Item\n\n    !!! note ""\n        Inside.\n\n'
+        "!!! hurrah\nfor the crew\n\n??? who knows\n"
+    )
+    assert read(text) == [
+        ("paragraph", "Low bridge"),
+        ("paragraph", "Lower the mast."),
+        ("list", "- Wait."),
+        ("paragraph", "Then go on."),
+        ("paragraph", "After."),
+        ("paragraph", "Tip"),
+        ("paragraph", "Ask the keeper."),
+        ("list", "- Item"),
+        ("list", "Inside."),
+        ("paragraph", "!!! hurrah for the crew"),
+        ("paragraph", "??? who knows"),
+    ]
+
+
+def test_alerts_are_paragraphs_under_their_label() -> None:
+    text = "> [!WARNING]\n> Mind the *gap*.\n>\n> It is wide.\n\n> [!tip]- Old `rope`\n\n> Said.\n>\n> [a] so\n"
+    assert read(text) == [
+        ("paragraph", "Warning"),
+        ("paragraph", "Mind the gap."),
+        ("paragraph", "It is wide."),
+        ("paragraph", "Old rope"),
+        ("quote", "Said."),
+        ("quote", "[a] so"),
+    ]
+
+
+def test_attributes_of_headings_are_no_text() -> None:
+    text = "(lock)=\n# The lock {#lock .wide}\n\n[](#lock)\n\n## Keys {-}\n\n## Set {a, b}\n\n## {#only}\n"
+    assert [words for _, words in read(text)] == ["The lock", "The lock", "Keys", "Set {a, b}", "{#only}"]
+
+
+def test_raw_html_is_read_as_html() -> None:
+    text = (
+        "<table>\n<tr><th>Code</th><th>Text</th></tr>\n\n<tr><td>X1</td><td>Lid <b>open</b></td></tr>\n</table>\n\n"
+        "- Do:\n\n  <div>this</div>\n\n<ol start=3><li>one<li>two</ol>\n\n<!-- no -->\n\n<script>x</script>\n"
+    )
+    assert read(text) == [
+        ("table", "Code | Text\nX1 | Lid open"),
+        ("list", "- Do:"),
+        ("list", "this"),
+        ("list", "3. one"),
+        ("list", "4. two"),
+    ]
+
+
 def test_deep_nesting_and_odd_input_end() -> None:
     assert read("> " * 5000 + "deep\n\nAfter.")[-1] == ("paragraph", "After.")
     assert read("[" * 20_000) == [("paragraph", "[" * 20_000)]

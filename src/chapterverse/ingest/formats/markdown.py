@@ -1,10 +1,11 @@
-"""Markdown: CommonMark, tables, footnotes, definition lists, front matter; the directives of MyST and Docusaurus."""
+"""Markdown: CommonMark, tables, footnotes, definition lists, front matter; admonitions of MyST, Docusaurus, MkDocs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import groupby
 from types import MappingProxyType
 
 from markdown_it import MarkdownIt
@@ -12,11 +13,13 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
-from selectolax.lexbor import LexborHTMLParser
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
 from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
+from chapterverse.ingest.formats.markup.reader import MarkupReader
+from chapterverse.ingest.formats.markup.trees import parse_html, walk_html
 from chapterverse.ingest.formats.text import decode
 from chapterverse.types import BlockKind, ReadOptions
 
@@ -28,6 +31,8 @@ _ADMONITION = re.compile(
     r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
 )
 _MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"\{:?\s*(?:-|(?:[#.]|[\w-]+=)[^{}]*)\}\Z")
+"""What may stand behind a heading for machines: `{#use .wide}`."""
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
 _SILENT_DIRECTIVES = frozenset({"tableofcontents", "toctree", "contents", "raw", "index", "bibliography", "include"})
 
@@ -38,7 +43,7 @@ _TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin)
+    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions)
     parser.core.ruler.push("name_references", name_references)
     parser.core.ruler.push("leave_out_struck", leave_out_struck)
     return parser
@@ -47,7 +52,7 @@ def _parser() -> MarkdownIt:
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
     text = decode(data, composer)
-    titles = {label: _plain(heading) for label, heading in labelled(text).items()}
+    titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
     text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
     _Walk(composer, titles).run(text)
@@ -79,7 +84,7 @@ class _Walk:
                 handler(token, stream)
 
     def _parsed(self, text: str) -> list[Token]:
-        return _parser().parse(text, {TITLES: self.titles})
+        return _joined(_parser().parse(text, {TITLES: self.titles}))
 
     def _on_front_matter(self, token: Token, _: Iterator[Token]) -> None:
         for key, value in _META.findall(token.content):
@@ -93,13 +98,18 @@ class _Walk:
 
     def _on_heading_open(self, token: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
-        self.composer.heading(inline_text(inline), int(token.tag[1]))
+        self.composer.heading(_bare(inline_text(inline)), int(token.tag[1]))
         self._add_notes(inline)
 
     def _on_paragraph_open(self, _: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
+        if self.containers[-1:] == ["quote"] and (label := take_alert(inline)):
+            self.containers[-1] = "alert"
+            self._add_text(_plain(label))
         self._add_text(inline_text(inline), "caption" if _is_caption(inline) else "paragraph")
         self._add_notes(inline)
+
+    _on_admonition_title_open = _on_paragraph_open
 
     def _on_dt_open(self, _: Token, stream: Iterator[Token]) -> None:
         self.term = next(stream)
@@ -168,9 +178,15 @@ class _Walk:
             nested.run(body)
 
     def _on_html_block(self, token: Token, _: Iterator[Token]) -> None:
-        text = html_text(token.content)
-        if text:
-            self.composer.add("paragraph", text)
+        reader = MarkupReader()
+        if (body := parse_html(token.content).body) is not None:
+            walk_html(body, reader)
+            reader.end()
+        for passage in reader.passages:
+            if passage.kind == "paragraph":
+                self._add_text(passage.text)
+            else:
+                passage.write(self.composer)
 
     def _on_table_open(self, _: Token, stream: Iterator[Token]) -> None:
         rows: list[list[str]] = []
@@ -191,6 +207,23 @@ class _Walk:
         for child in inline.children or ():
             if child.type == "footnote_ref" and (note := self.notes.pop(child.meta["id"], None)):
                 self.composer.add("footnote", note)
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """The tokens; raw HTML that blank lines cut into several is one again."""
+    joined: list[Token] = []
+    for (kind, _), run in groupby(tokens, lambda token: (token.type, token.level)):
+        found = list(run)
+        if kind == "html_block":
+            found[0].content = "".join(token.content for token in found)
+            found = found[:1]
+        joined += found
+    return joined
+
+
+def _bare(heading: str) -> str:
+    """A heading without the attributes behind it."""
+    return _ATTRIBUTES.sub("", heading.rstrip()) or heading
 
 
 def _footnotes(tokens: list[Token]) -> dict[int, str]:
@@ -223,10 +256,3 @@ def _is_caption(inline: Token) -> bool:
 def _plain(markdown: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """A line of Markdown as a reader sees it."""
     return inline_text(_parser().parseInline(markdown, {TITLES: titles})[0])
-
-
-def html_text(html: str) -> str:
-    """The visible text of a piece of raw HTML."""
-    tree = LexborHTMLParser(html)
-    tree.strip_tags(["script", "style", "iframe", "img", "svg"])
-    return tree.body.text(separator=" ", strip=True) if tree.body else ""
