@@ -74,7 +74,7 @@ def test_a_term_stands_with_its_definition() -> None:
         ("paragraph", "Gait[1]: A way to walk."),
         ("footnote", "[1] Old."),
         ("paragraph", "Horses have five."),
-        ("paragraph", "A pace."),
+        ("paragraph", "Gait: A pace."),
         ("paragraph", "Tack:"),
         ("list", "- saddle"),
         ("list", "- bridle"),

@@ -18,6 +18,7 @@ from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
 from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
+from chapterverse.ingest.formats.markup.passages import LONGEST_TERM, MOST_DEFINITIONS
 from chapterverse.ingest.formats.markup.reader import MarkupReader
 from chapterverse.ingest.formats.markup.trees import parse_html, walk_html
 from chapterverse.ingest.formats.text import decode
@@ -68,6 +69,8 @@ class _Walk:
         self.counters: list[int | None] = []
         self.marker = ""
         self.term: Token | None = None
+        self.defined: Token | None = None
+        self.definitions = 0
         self.notes: dict[int, str] = {}
 
     def run(self, text: str) -> None:
@@ -112,7 +115,18 @@ class _Walk:
     _on_admonition_title_open = _on_paragraph_open
 
     def _on_dt_open(self, _: Token, stream: Iterator[Token]) -> None:
-        self.term = next(stream)
+        self.term = self.defined = next(stream)
+        self.definitions = 0
+
+    def _on_dd_open(self, _: Token, __: Iterator[Token]) -> None:
+        """A further definition has its term again, without the notes."""
+        self.definitions += 1
+        if self.term is None and self.defined is not None and self.definitions <= MOST_DEFINITIONS:
+            words = [child for child in self.defined.children or () if child.type != "footnote_ref"]
+            self.term = self.defined.copy(children=words) if len(self.defined.content) <= LONGEST_TERM else None
+
+    def _on_dl_close(self, _: Token, __: Iterator[Token]) -> None:
+        self.defined = None
 
     def _add_text(self, text: str, kind: BlockKind = "paragraph") -> None:
         """A paragraph, behind the marker of its list item or the term that it defines."""

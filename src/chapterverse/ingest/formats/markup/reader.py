@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chapterverse.ingest.composer import Piece
-from chapterverse.ingest.formats.markup.passages import Anchor, NoteRef, Passage, define, target
+from chapterverse.ingest.formats.markup.passages import (
+    MOST_DEFINITIONS,
+    Anchor,
+    NoteRef,
+    Passage,
+    define,
+    named_again,
+    target,
+)
 from chapterverse.ingest.formats.markup.rules import (
     BLOCKS,
     KINDS,
@@ -87,6 +95,10 @@ class MarkupReader:
         self._terms = 0
         """How many of the last passages are terms that wait for their definition."""
         self._terms_anchors = 0
+        self._defined: list[Passage] = []
+        """Terms that have a definition and may get another."""
+        self._definitions = 0
+        self._defines_again = False
 
     def begin(self, base: str, cfi: str | None = None) -> None:
         """A document named `base` begins; `cfi` is the path of its item in the spine."""
@@ -165,9 +177,12 @@ class MarkupReader:
         elif tag == "li":
             self._marker += parent.counter(attributes) if parent.counter else list_marker("ul", 0)
         elif tag == "dl":
-            self._terms = 0
+            self._terms, self._defined = 0, []
         elif tag == "dt" and not self._terms:
-            self._terms_anchors = len(self._anchor_log)
+            self._terms_anchors, self._definitions, self._defined = len(self._anchor_log), 0, []
+        elif tag == "dd":
+            self._definitions += 1
+            self._defines_again = bool(self._defined) and self._definitions <= MOST_DEFINITIONS
         elif tag == "table":
             if self._tables:
                 self._tables[-1].open_table()
@@ -184,6 +199,8 @@ class MarkupReader:
             self._marker = ""
         elif frame.tag == "dd":
             self._terms = 0
+        elif frame.tag == "dl":
+            self._defined = []
         elif self._tables and frame.tag in ("td", "th"):
             self._tables[-1].close_cell(len(self.passages))
         elif frame.tag == "table":
@@ -276,12 +293,17 @@ class MarkupReader:
     def _place_entry(self, frame: _Frame, passage: Passage) -> None:
         """A passage goes behind the others; one that defines the terms before it becomes one with them."""
         plain = passage.kind == "list"
-        if frame.entry == "dd" and self._terms and plain and not passage.marker:
-            passage = define(self.passages[-self._terms :], passage)
+        defines = frame.entry == "dd" and plain and not passage.marker
+        if defines and self._defines_again and (terms := named_again(self._defined, passage)):
+            passage = define(terms, passage)
+        elif defines and self._terms:
+            self._defined = self.passages[-self._terms :]
+            passage = define(self._defined, passage)
             del self.passages[-self._terms :]
             place = len(self.passages)
             for anchor in self._anchor_log[self._terms_anchors :]:
                 anchor.start, anchor.end = min(anchor.start, place), min(anchor.end, place + 1)
+        self._defines_again = False
         self._terms = self._terms + 1 if frame.entry == "dt" and plain else 0
         self.passages.append(passage)
 
