@@ -222,6 +222,21 @@ def test_a_table_is_one_block(rows: str, expected: str) -> None:
     assert blocks(read(f"<table><caption>T</caption>{rows}</table>")) == [("caption", "T"), ("table", expected)]
 
 
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("<tr><th rowspan=2>Loom<th colspan=2>Warp<tr><th>Ends<th>Ply", "Loom | Warp: Ends | Warp: Ply"),
+        ("<tr><th>Loom<th>Ends<th>Ply<tr><th><th>per cm<th>", "Loom | Ends: per cm | Ply"),
+        ("<tr><th colspan=3>Looms<tr><th>Loom<th>Ends<th>Ply", "Looms\nLoom | Ends | Ply"),
+        ("<tr><th>a<th>b<th>c" * 4, "\n".join(["a | b | c"] * 4)),
+        (f"<tr><th>Loom<th colspan=2>{'w' * 201}<tr><th>a<th>b<th>c", f"Loom: a | {'w' * 201}: b | c"),
+    ],
+)
+def test_two_rows_of_heads_are_read_as_one(head: str, expected: str) -> None:
+    page = f"<table><thead>{head}<tbody><tr><td>A<td>12<td>2</table>"
+    assert blocks(read(page)) == [("table", f"{expected}\nA | 12 | 2")]
+
+
 def test_a_merged_cell_is_repeated_with_its_note_but_in_measure() -> None:
     page = '<table><tr><td rowspan=2>a<sup><a href="#n">1</a></sup><td>b</tr><tr><td>c</tr></table><p id=n>1 Note.</p>'
     assert blocks(read(page)) == [("table", "a[1] | b\na[1] | c"), ("footnote", "[1] Note.")]

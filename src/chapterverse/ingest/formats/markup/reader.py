@@ -190,7 +190,7 @@ class MarkupReader:
         elif self._tables and tag in ("thead", "tbody", "tfoot"):
             self._tables[-1].open_group()
         elif self._tables and tag == "tr":
-            self._tables[-1].open_row()
+            self._tables[-1].open_row(parent.tag == "thead")
         elif self._tables and tag in ("td", "th"):
             self._tables[-1].open_cell(len(self.passages), attributes)
 

@@ -16,6 +16,8 @@ _WIDEST = 100
 _MOST_REPEATED = 10
 """How many times its own length a table may repeat of its merged cells; honest ones stay far below."""
 _LAYOUT_KINDS = frozenset({"heading", "code"})
+_MOST_HEADS = 3
+"""Rows that may be the head of a table together; with more, its author marks something else."""
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class Table:
         self._layout = attributes.get("role") in ("presentation", "none")
         self._rows: list[list[_Cell]] = []
         self._groups: set[int] = set()
+        self._heads: list[int] = []
 
     def open_table(self) -> None:
         """A table stands in a cell of this one, which therefore lays out a page."""
@@ -45,7 +48,9 @@ class Table:
         """A head or body begins with the next row; no cell reaches into it from the one before."""
         self._groups.add(len(self._rows))
 
-    def open_row(self) -> None:
+    def open_row(self, is_head: bool) -> None:
+        if is_head:
+            self._heads.append(len(self._rows))
         self._rows.append([])
 
     def open_cell(self, start: int, attributes: Mapping[str, str]) -> None:
@@ -70,20 +75,33 @@ class Table:
         return captions, self._written(passages, _MOST_REPEATED * sum(len(passage.text) for passage in inside))
 
     def _written(self, passages: list[Passage], room: int) -> list[Piece | NoteRef]:
-        """The rows that say something of their own, as lines; what they repeat takes at most `room` characters."""
+        """The rows as lines; what they repeat takes at most `room` characters."""
         pieces: list[Piece | NoteRef] = []
-        for own, row in zip(self._rows, self._grid(passages), strict=True):
-            if all(cell.start == cell.end for cell in own):
-                continue
+        for row in self._shown(passages):
             contents: list[list[Piece | NoteRef]] = []
-            for cell in row:
-                content = _content(passages, cell) if cell else []
-                if cell and cell.repeated:
-                    room -= sum(len(str(piece)) for piece in content)
-                    content = content if room >= 0 else []
-                contents.append(content)
+            for place in row:
+                contents.append([])
+                for cell in place:
+                    content = _content(passages, cell)
+                    if cell.repeated:
+                        room -= sum(len(str(piece)) for piece in content)
+                        content = content if room >= 0 else []
+                    contents[-1] += [": ", *content] if contents[-1] and content else content
             pieces += ["\n", *_line(contents)] if pieces else _line(contents)
         return pieces
+
+    def _shown(self, passages: list[Passage]) -> list[list[list[_Cell]]]:
+        """The rows that say something of their own, by the cells of each place; several rows of heads are one."""
+        grid = self._grid(passages)
+        heads = [number for number in self._heads if sum(cell is not None for cell in grid[number]) > 1]
+        heads = heads if 1 < len(heads) <= _MOST_HEADS else []
+        shown: list[list[list[_Cell]]] = []
+        for number, own in enumerate(self._rows):
+            if heads[:1] == [number]:
+                shown.append(_folded([grid[head] for head in heads], passages))
+            elif number not in heads and any(cell.start < cell.end for cell in own):
+                shown.append([[cell] if cell else [] for cell in grid[number]])
+        return shown
 
     def _grid(self, passages: list[Passage]) -> list[list[_Cell | None]]:
         """Rows with a place for each column: a merged cell stands in the first place of every row that it covers."""
@@ -112,6 +130,21 @@ def _repeated(cell: _Cell, passages: list[Passage]) -> _Cell | None:
     """A merged cell for the next rows that it covers, unless it holds prose."""
     length = sum(len(passage.text) for passage in passages[cell.start : cell.end])
     return replace(cell, repeated=True) if length <= LONGEST_REPEATED else None
+
+
+def _folded(rows: list[list[_Cell | None]], passages: list[Passage]) -> list[list[_Cell]]:
+    """Rows of heads as one: each column has all that stand above it, also those that span it with others."""
+    width = max(len(row) - 1 + (row[-1].columns if row[-1] else 1) for row in rows)
+    folded: list[list[_Cell]] = [[] for _ in range(width)]
+    for number, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            if cell is None or (number and cell.repeated):
+                continue
+            folded[column].append(cell)
+            if again := _repeated(cell, passages):
+                for spanned in folded[column + 1 : column + cell.columns]:
+                    spanned.append(again)
+    return folded
 
 
 def _line(cells: list[list[Piece | NoteRef]]) -> list[Piece | NoteRef]:
