@@ -300,18 +300,36 @@ def test_wrappers_are_seen_through() -> None:
     assert read(body + f"<w:customXml>{p('Block.')}</w:customXml>") == paragraphs("abcde漢", "Block.")
 
 
+def test_struck_out_runs_are_left_out() -> None:
+    body = p(r("Ring ") + r("once", "<w:strike/>") + r("never", "<w:dstrike/>") + r("twice.", '<w:strike w:val="0"/>'))
+    assert read(body) == paragraphs("Ring twice.")
+
+
+def test_powers_keep_their_raised_digits() -> None:
+    raised = '<w:vertAlign w:val="superscript"/>'
+    body = p(r("10") + r("6", raised) + r(" rivets to 5 cm") + r("2", raised) + r(" of hull") + r("1", raised))
+    assert read(body) == paragraphs("10⁶ rivets to 5 cm² of hull1")
+
+
 # Tables
 
 
-def test_merged_cells_are_written_once() -> None:
+def test_cells_merged_over_columns_are_written_once_and_over_rows_in_each() -> None:
     body = tbl(
         tr(tc("Head", '<w:gridSpan w:val="2"/>'), tc("H3"), properties="<w:tblHeader/>"),
         tr(tc("tall", '<w:vMerge w:val="restart"/>'), tc("x"), tc("y")),
         tr(tc("hidden", "<w:vMerge/>"), tc("z"), tc()),
+        tr(tc("hidden", "<w:vMerge/>"), tc(), tc()),
         tr(tc("end"), properties='<w:gridBefore w:val="2"/>'),
         tr(tc("l", '<w:hMerge w:val="restart"/>'), tc("gone", "<w:hMerge/>"), tc("m")),
     )
-    assert read(body) == [("table", "Head | | H3\ntall | x | y\n | z |\n | | end\nl | | m")]
+    assert read(body) == [("table", "Head | | H3\ntall | x | y\ntall | z |\n | | end\nl | | m")]
+
+
+def test_a_merged_cell_of_prose_is_written_once() -> None:
+    prose = "a " * 100 + "b"
+    body = tbl(tr(tc(prose, '<w:vMerge w:val="restart"/>'), tc("x")), *[tr(tc("", "<w:vMerge/>"), tc("y"))] * 2)
+    assert read(body) == [("table", f"{prose} | x\n | y\n | y")]
 
 
 def test_nested_tables_stay_in_their_cell_and_lines_become_spaces() -> None:

@@ -115,6 +115,7 @@ def test_titles_lose_the_name_of_the_site(head: str, title: str) -> None:
         ("<div>a<div>b</div>c <span>d</span><span>e</span></div>", ["a", "b", "c de"]),
         ("<p>one<p>two", ["one", "two"]),
         ("<p>un<!-- x -->broken <wbr>word</p>", ["unbroken word"]),
+        ("<p>It costs <del>40</del> <ins>50</ins> <s>crowns</s><strike>.</strike> pence.</p>", ["It costs 50 pence."]),
         ("<p>He said <q>so</q>.</p>", ["He said “so”."]),
         ("<p>漢<ruby>字<rp>(</rp><rt>ji</rt></ruby>だ</p>", ["漢字だ"]),
         ("<p>a<img alt='picture'>b<svg><text>c</text></svg></p><p hidden>d</p><p style='display: none'>e</p>", ["ab"]),
@@ -153,7 +154,14 @@ def test_list_items_keep_their_markers(markup: str, expected: list[str]) -> None
             "<dt>\n <dfn>Gait</dfn>\n</dt>\n<dd>\n <p>A way to walk.</p><p>Horses have five.</p></dd><dt>Tack<dd>Gear.",
             ["Gait: A way to walk.", "Horses have five.", "Tack: Gear."],
         ),
-        ("<dt>Stoat<dt><p>Ermine</p><dd>A small animal.<dd>Its fur.", ["Stoat, Ermine: A small animal.", "Its fur."]),
+        ("<dt>Stoat<dt><p>Ermine</p><dd>A small animal.<dd>Its fur.",
+         ["Stoat, Ermine: A small animal.", "Stoat, Ermine: Its fur."]),
+        ("<dt>Foot<dd>A part.<dl><dt>Hoof<dd>Horn.</dl><dd>End.", ["Foot: A part.", "Hoof: Horn.", "End."]),
+        ("<dt>Bit<dd>Iron.<dd><ul><li>x</ul><dd><p>Rod.<p>Cast.<dl><dd>Loose.</dl>",
+         ["Bit: Iron.", "- x", "Bit: Rod.", "Cast.", "Loose."]),
+        ("<dt>Reef<dd>A knot.<p>Flat.</p><dt>Bend<dd>Another.", ["Reef: A knot.", "Flat.", "Bend: Another."]),
+        (f"<dt>{'a' * 201}<dd>b<dd>c", [f"{'a' * 201}: b", "c"]),
+        ("<dt>a" + "<dd>b" * 22, ["a: b"] * 20 + ["b"] * 2),
         ("<div><dt>Gait —</dt><dd>A pace.</dd></div><div><dt>Bit:</dt><dd>Iron.</dd></div>",
          ["Gait — A pace.", "Bit: Iron."]),
         ("<dt>Tack<dd><ul><li>saddle</ul><dt>Empty<dd><dt>Bit<dd>Iron.", ["Tack", "- saddle", "Empty", "Bit: Iron."]),
@@ -182,12 +190,29 @@ def test_kinds() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("tag", ["main", "article", "div role=main"])
+def test_an_aside_of_the_text_is_text_and_one_of_the_site_is_not(tag: str) -> None:
+    page = (
+        f"<aside>Outside.</aside><{tag}><p>The kiln has one door, and it stays shut.</p>"
+        "<aside class=warning><p>Glaze is poison. <a href=x>More</a></p><aside>Wash your hands.</aside></aside>"
+        "<aside><ul><li><a href=a>Another kiln</a><li><a href=b>A wheel</a></ul></aside>"
+        "<aside class=related-posts>Read on.</aside><aside><form>Write to us.</form></aside>"
+        "<aside role=complementary>Buy clay.</aside>"
+    )
+    expected = ["The kiln has one door, and it stays shut.", "Glaze is poison. More", "Wash your hands."]
+    assert texts(page) == expected
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
         ("<tr><th>A<th>B</tr><tr><td>1<td>2<br>3</tr>", "A | B\n1 | 2 3"),
         ("<tr><td colspan=2>both<td>c</tr><tr><td>1<td>2<td>3</tr>", "both | | c\n1 | 2 | 3"),
-        ("<tr><td rowspan=2>a<td>b</tr><tr><td>c</tr><tr><td>d<td>e</tr>", "a | b\n| c\nd | e"),
+        ("<tr><td rowspan=2>a<td>b</tr><tr><td>c</tr><tr><td>d<td>e</tr>", "a | b\na | c\nd | e"),
+        ("<tr><td>a<td rowspan=9>b</tr><tr><td>c</tr><tr></tr><tr><td></tr>", "a | b\nc | b"),
+        ("<tr><td>a<td colspan=2 rowspan=2>b<td>c</tr><tr><td>d<td>e</tr>", "a | b | | c\nd | b | | e"),
+        ("<thead><tr><th rowspan=9>a<th>b</thead><tr><td>c<td>d</tr>", "a | b\nc | d"),
+        (f"<tr><td rowspan=2>{'a ' * 101}<td>b</tr><tr><td>c</tr>", f"{'a ' * 101}| b\n| c"),
         ("<tr><td>x<td></tr><tr><td></td></tr><tr><td><td>y|z</tr>", "x |\n| y|z"),
         ("<tr><td><p>one</p><ul><li>two</ul><td>b</tr>", "one - two | b"),
         ("<tr><td colspan=99999999999>a<td rowspan=-1>b</tr>", "a" + " |" * 100 + " b"),
@@ -197,12 +222,55 @@ def test_a_table_is_one_block(rows: str, expected: str) -> None:
     assert blocks(read(f"<table><caption>T</caption>{rows}</table>")) == [("caption", "T"), ("table", expected)]
 
 
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("<tr><th rowspan=2>Loom<th colspan=2>Warp<tr><th>Ends<th>Ply", "Loom | Warp: Ends | Warp: Ply"),
+        ("<tr><th>Loom<th>Ends<th>Ply<tr><th><th>per cm<th>", "Loom | Ends: per cm | Ply"),
+        ("<tr><th colspan=3>Looms<tr><th>Loom<th>Ends<th>Ply", "Looms\nLoom | Ends | Ply"),
+        ("<tr><th>a<th>b<th>c" * 4, "\n".join(["a | b | c"] * 4)),
+        (f"<tr><th>Loom<th colspan=2>{'w' * 201}<tr><th>a<th>b<th>c", f"Loom: a | {'w' * 201}: b | c"),
+    ],
+)
+def test_two_rows_of_heads_are_read_as_one(head: str, expected: str) -> None:
+    page = f"<table><thead>{head}<tbody><tr><td>A<td>12<td>2</table>"
+    assert blocks(read(page)) == [("table", f"{expected}\nA | 12 | 2")]
+
+
+def test_a_merged_cell_is_repeated_with_its_note_but_in_measure() -> None:
+    page = '<table><tr><td rowspan=2>a<sup><a href="#n">1</a></sup><td>b</tr><tr><td>c</tr></table><p id=n>1 Note.</p>'
+    assert blocks(read(page)) == [("table", "a[1] | b\na[1] | c"), ("footnote", "[1] Note.")]
+    page = "<table><tr><td rowspan=2><i role=doc-pagebreak title=7></i>a<td>b<tr><td><i role=doc-pagebreak title=8></i>"
+    assert [page.page.label for page in read(page + "c").pages] == ["7", "8"]
+    wide = "<tr>" + f"<td rowspan=100 colspan=100>{'a' * 200}" * 100
+    page = f"<table>{wide}{'<tr><td>b' * 99}</table>" * 10
+    assert sum(map(len, texts(page))) < 12 * len(page)
+
+
 def test_tables_that_lay_out_a_page_are_no_tables() -> None:
     page = "<table><tr><td>menu</td><td><h1>Title</h1><p>One.</p><table><tr><td>a<td>b</table></td></tr></table>"
     assert blocks(read(page)) == [
         ("paragraph", "menu"), ("heading", "Title"), ("paragraph", "One."), ("table", "a | b"),
     ]  # fmt: skip
     assert blocks(read("<table><tr><td>Only one.</table>")) == [("paragraph", "Only one.")]
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("A bale of 10<sup>4</sup> reeds, 2 <i>km</i><sup>2</sup> wide.", "A bale of 10⁴ reeds, 2 km² wide."),
+        ("10<sup>-3</sup> kg/m<sup>3</sup> at 9.8 m/s<sup>2</sup>, CO<sub>2</sub>", "10⁻³ kg/m³ at 9.8 m/s², CO2"),
+        ("A loom<sup>2</sup> of the 1<sup>st</sup> kind, I'm<sup>4</sup>", "A loom2 of the 1st kind, I'm4"),
+        ("10<sup><sup>3</sup></sup> or 10<sup>3<p>new", "10³ or 10³"),
+    ],
+)
+def test_powers_keep_their_raised_digits(page: str, expected: str) -> None:
+    assert texts(f"<p>{page}</p>")[0] == expected
+
+
+def test_a_raised_link_behind_a_number_is_a_note() -> None:
+    page = '<p>Built in 1902<sup><a href="#n">3</a></sup>.</p><p id=n>3 Or later.</p>'
+    assert texts(page) == ["Built in 1902[3].", "[3] Or later."]
 
 
 @pytest.mark.parametrize(

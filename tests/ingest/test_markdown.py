@@ -42,7 +42,14 @@ def test_numbers_tell_what_lies_under_what_where_levels_do_not() -> None:
 def test_markup_goes_and_words_stay_apart() -> None:
     text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
     text += " &amp; \\*star\\*."
-    assert read(text) == [("paragraph", "A bold link and code, next line after, gone & *star*.")]
+    assert read(text) == [("paragraph", "A bold link and code, next line after, & *star*.")]
+
+
+def test_what_is_struck_out_is_gone_with_its_notes_and_powers_are_raised() -> None:
+    text = "Oil ~~the *old*[^1] hinge~~ <s>twice <del>or</del> thrice</s> once, ~~~but <s>only `</s>` ~~then."
+    assert read(text + "\n\n[^1]: Gone.") == [("paragraph", "Oil once, ~~~but only </s> ~~then.")]
+    text = "It holds 10<sup>3</sup> pins<sup>2</sup> on 4 cm<sup>2</sup>.</sup>"
+    assert read(text) == [("paragraph", "It holds 10³ pins2 on 4 cm².")]
 
 
 def test_lists_keep_their_markers_and_nesting() -> None:
@@ -67,7 +74,7 @@ def test_a_term_stands_with_its_definition() -> None:
         ("paragraph", "Gait[1]: A way to walk."),
         ("footnote", "[1] Old."),
         ("paragraph", "Horses have five."),
-        ("paragraph", "A pace."),
+        ("paragraph", "Gait: A pace."),
         ("paragraph", "Tack:"),
         ("list", "- saddle"),
         ("list", "- bridle"),
@@ -167,6 +174,59 @@ def test_docusaurus_admonitions_and_mdx() -> None:
         ("paragraph", "Careful"),
         ("paragraph", "Inside."),
         ("paragraph", "Raw html"),
+    ]
+
+
+def test_mkdocs_admonitions_are_paragraphs_under_their_title() -> None:
+    text = (
+        '!!! danger "Low *bridge*"\n    Lower the mast.\n\n    - Wait.\n\n    Then go on.\n\nAfter.\n\n'
+        "???+ tip\n\n    Ask the keeper.\n\n"
+        '- Item\n\n    !!! note ""\n        Inside.\n\n'
+        "!!! hurrah\nfor the crew\n\n??? who knows\n"
+    )
+    assert read(text) == [
+        ("paragraph", "Low bridge"),
+        ("paragraph", "Lower the mast."),
+        ("list", "- Wait."),
+        ("paragraph", "Then go on."),
+        ("paragraph", "After."),
+        ("paragraph", "Tip"),
+        ("paragraph", "Ask the keeper."),
+        ("list", "- Item"),
+        ("list", "Inside."),
+        ("paragraph", "!!! hurrah for the crew"),
+        ("paragraph", "??? who knows"),
+    ]
+
+
+def test_alerts_are_paragraphs_under_their_label() -> None:
+    text = "> [!WARNING]\n> Mind the *gap*.\n>\n> It is wide.\n\n> [!tip]- Old `rope`\n\n> Said.\n>\n> [a] so\n"
+    assert read(text) == [
+        ("paragraph", "Warning"),
+        ("paragraph", "Mind the gap."),
+        ("paragraph", "It is wide."),
+        ("paragraph", "Old rope"),
+        ("quote", "Said."),
+        ("quote", "[a] so"),
+    ]
+
+
+def test_attributes_of_headings_are_no_text() -> None:
+    text = "(lock)=\n# The lock {#lock .wide}\n\n[](#lock)\n\n## Keys {-}\n\n## Set {a, b}\n\n## {#only}\n"
+    assert [words for _, words in read(text)] == ["The lock", "The lock", "Keys", "Set {a, b}", "{#only}"]
+
+
+def test_raw_html_is_read_as_html() -> None:
+    text = (
+        "<table>\n<tr><th>Code</th><th>Text</th></tr>\n\n<tr><td>X1</td><td>Lid <b>open</b></td></tr>\n</table>\n\n"
+        "- Do:\n\n  <div>this</div>\n\n<ol start=3><li>one<li>two</ol>\n\n<!-- no -->\n\n<script>x</script>\n"
+    )
+    assert read(text) == [
+        ("table", "Code | Text\nX1 | Lid open"),
+        ("list", "- Do:"),
+        ("list", "this"),
+        ("list", "3. one"),
+        ("list", "4. two"),
     ]
 
 

@@ -232,7 +232,7 @@ def test_tables_with_merged_cells() -> None:
         [cell("Tall", 'rowSpan="2"'), cell("x"), cell("y")],
         [cell("covered", 'vMerge="1"'), cell(), cell("<a:r><a:t>two</a:t></a:r><a:br/><a:r><a:t>lines</a:t></a:r>")],
     )
-    assert read(graphic_frame(table)) == [("table", "Wide | | C\nTall | x | y\n | | two lines")]
+    assert read(graphic_frame(table)) == [("table", "Wide | | C\nTall | x | y\nTall | | two lines")]
 
 
 def with_chart(part: str) -> list[tuple[str, str]]:

@@ -28,6 +28,12 @@ WHOLE = [
     "Is it so?; no, it is not.",
     "Oh! the Duchess will be savage.",
     "“Why? because I say so!” said she.",
+    "It was drawn by J. Smith and A. Miller.",
+    "My brother and I and W. Jones went.",
+    "In 1902 A. Smith bought it, and on May 5, W. Jones did.",
+    "3 A. Miller, On Looms, gives the rest.",
+    "It lies 3 m. N of the ford, at 40 W. Broad Street.",
+    "It is 3 m. long and 2 m. N.E. of the gate.",
 ]
 SEVERAL = [
     ["They kept sheep, goats, etc.", "The guild took a share."],
@@ -41,6 +47,9 @@ SEVERAL = [
     ["Step 1. Open the lid.", "Wait until it is cold."],
     ["They stage it (git add .)", "Then they leave."],
     ["(Is it so?)", "It is."],
+    ["The shelf bears 80 kg.", "Pour in 2.5 l.", "Wait 30 s.", "It runs at 40 km/h.", "It has 4 m².", "Leave it."],
+    ["Put 1/2 oz. into it.", "It draws 10 A.", "A plug for 230 V.", "Cables carry 1,200 W.", "Cut 5mm.", "I did."],
+    ["It fits looms A and B.", "Loom C is wider."],
     ["Oh! the Duchess!", "Oh! won't she be savage?"],
 ]
 

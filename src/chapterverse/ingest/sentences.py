@@ -17,6 +17,16 @@ _WHOLE_KINDS = frozenset({"heading", "caption"})
 _MARKER = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)]|\[\w{1,5}\])[^\S\n]+")
 _OTHER_STOPS = re.compile(r"(?<=[。！？｡؟۔।॥])[\"'”’」』）)]*\s*")
 """Full stops of other scripts, which the splitter (trained on English) does not know."""
+_UNIT_STOPS = re.compile(
+    r"(?<![\w.,])(?:"
+    r"[0-9](?:[0-9.,/]*[0-9])? ?(?:[kmµμ]?g|[kcmµμ]?m|t|[cdm]?l|m?L|ft|yd|lbs?|oz|s|min|h|[km][AVW]|k?Wh|Hz|bar)"
+    r"(?:/[hms])?[²³]?"
+    r"|(?<=[a-z] )(?!(?:1[0-9]|20)[0-9]{2} )[0-9](?:[0-9.,]*[0-9])? ?[AVW]"  # not: in 1902 A. Smith came
+    r"|[A-HJ-Z] (?:and|or|to) [A-Z]"  # models A and B
+    r")\. +(?=[A-Z][a-z ])"
+    r"(?![NESW] |\w+ (?:St|Street|Ave|Avenue|Rd|Road|Blvd)\b)"  # not: 3 m. N of York, 40 W. Broad Street
+)
+"""Ends of sentences that look like initials or abbreviations to the splitter: amounts, and things named by letters."""
 _NO_END = re.compile(
     r"\. [a-z&|;-]"  # a stop alone is a word of a command: git add . && git commit
     r"|[(\[]?(?i:toms?|vols|chs|chaps?|tabs?|arts|fols|nn|vv|max|excl)\. "
@@ -84,7 +94,8 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
         starts = (piece.start + start for start, _ in sent_spans(text[piece.start : piece.end]))
         cuts = {start for start in starts if start > piece.start and not _inside(text, body, start)}
-        cuts.update(stop.end() for stop in _OTHER_STOPS.finditer(text, piece.start, piece.end))
+        for stops in (_OTHER_STOPS, _UNIT_STOPS):
+            cuts.update(stop.end() for stop in stops.finditer(text, piece.start, piece.end))
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
             if span.start < span.end:

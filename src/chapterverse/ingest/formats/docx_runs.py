@@ -19,11 +19,13 @@ from chapterverse.ingest.formats.ooxml import (
 from chapterverse.ingest.formats.ooxml_drawing import GRAPHICS
 from chapterverse.ingest.formats.ooxml_math import linear
 from chapterverse.ingest.formats.ooxml_text import numeral, public, symbol
+from chapterverse.ingest.formats.powers import raise_power
 
 _CHARACTERS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-", "m:oMathPara": " "}
 _ATTACHED = GRAPHICS | {"w:txbxContent", "v:textpath"}
 _DELETED = frozenset({"w:del", "w:moveFrom"})
 _CLOSED = _DELETED | {"w:pPr", "w:rPr", "w:sdtPr", "w:rt", "m:oMath", "w:txbxContent"}
+_STRUCK_OUT = ("w:strike", "w:dstrike")
 _FIELD_PARTS = frozenset({"w:fldChar", "w:instrText", "w:fldSimple"})
 _FIELDS_LEFT_OUT = frozenset({"TOC", "TOA", "PAGE", "NUMPAGES", "SECTIONPAGES"})
 
@@ -175,6 +177,7 @@ class ParagraphReader:
         pieces: list[str] = []
         hidden = False
         font: str | None = None
+        is_raised = False
         for start, name, item in walk(element, _closed):
             if not start:
                 if name == "w:fldSimple":
@@ -182,6 +185,7 @@ class ParagraphReader:
             elif name == "w:r":
                 hidden = self._is_hidden(item, style)
                 font = _font(item)
+                is_raised = value(item, "w:rPr", "w:vertAlign") == "superscript"
             elif name in _FIELD_PARTS:
                 fields.see(name, item)
             elif hidden or fields.muted:
@@ -194,6 +198,8 @@ class ParagraphReader:
                 paragraph.attached.append(item)
             else:
                 pieces.append(_characters(name, item, font))
+                if is_raised:
+                    raise_power(pieces, len(pieces) - 1)
         paragraph.text = "".join(pieces)
         return paragraph
 
@@ -205,6 +211,8 @@ class ParagraphReader:
 
     def _is_hidden(self, run: Element, style: Style) -> bool:
         properties = child(run, "w:rPr")
+        if any(switched_on(child(properties, name)) for name in _STRUCK_OUT):
+            return True
         direct = switched_on(child(properties, "w:vanish"))
         if direct is not None:
             return direct

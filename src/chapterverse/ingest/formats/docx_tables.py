@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chapterverse.ingest.formats.docx_runs import left_out
+from chapterverse.ingest.formats.merged_cells import filled_down
 from chapterverse.ingest.formats.ooxml import Element, attribute, child, children, value, whole
 from chapterverse.ingest.formats.ooxml_text import table_text
 
@@ -14,12 +15,12 @@ class Grid:
     """Collects the texts of a table's cells; a table inside a cell becomes text of that cell."""
 
     def __init__(self) -> None:
-        self._tables: list[list[list[str]]] = [[]]  # the rows of each open table, outermost first
+        self._tables: list[list[list[str | None]]] = [[]]  # the rows of each open table, outermost first
         self._cells: list[list[str]] = []  # the texts of each open cell
 
     @property
     def text(self) -> str:
-        return table_text(self._tables[0])
+        return table_text(filled_down(self._tables[0]))
 
     def open(self, name: str, element: Element) -> None:
         if name == "w:tbl":
@@ -31,12 +32,14 @@ class Grid:
 
     def close(self, name: str, element: Element) -> None:
         if name == "w:tbl":
-            rows = self._tables.pop()
+            rows = filled_down(self._tables.pop())
             self.add("; ".join(", ".join(filter(None, row)) for row in rows if any(row)))
         elif name == "w:tc":
             text = " ".join(self._cells.pop()).strip()
+            goes_on = _continues(element, "w:vMerge") and not _continues(element, "w:hMerge")
             if not _is_deleted(element):
-                self._row().extend([text, *[""] * (_columns(element, "w:tcPr", "w:gridSpan", 1) - 1)])
+                more = _columns(element, "w:tcPr", "w:gridSpan", 1) - 1
+                self._row().extend([None if goes_on else text, *[""] * more])
 
     def add(self, text: str) -> None:
         """Text of the cell that is open; outside of any it is a row of its own."""
@@ -45,7 +48,7 @@ class Grid:
         else:
             self._tables[-1].append([text])
 
-    def _row(self) -> list[str]:
+    def _row(self) -> list[str | None]:
         if not self._tables[-1]:
             self._tables[-1].append([])
         return self._tables[-1][-1]

@@ -15,10 +15,12 @@ from chapterverse.ingest.formats.text import decode as decode_plain
 from chapterverse.types import ReadOptions
 
 _ARTICLES = ("article", ".theme-doc-markdown", "main", '[role="main"]')
+_ASIDE = (
+    'aside:not([role="note"], [role="doc-footnote"], [role="doc-tip"], [class*="footnote"], [class*="admonition"], '
+    '[class*="starlight-aside"], [class*="callout"])'
+)
 _BOILERPLATE = ", ".join(
     (
-        'aside:not([role="note"], [role="doc-footnote"], [role="doc-tip"], [class*="footnote"], [class*="admonition"], '
-        '[class*="starlight-aside"], [class*="callout"])',
         "header:not(:has(h1, h2))",
         "footer",
         '[role="banner"]',
@@ -46,6 +48,9 @@ _AROUND_TEXT = ", ".join(
 )
 """What stands around the text of a page that has no article to tell the two apart."""
 
+_OF_THE_SITE = ", ".join(('[class*="sidebar"]', '[class*="related"]', '[class*="promo"]', _AROUND_TEXT))
+"""What an aside of the text itself is not called."""
+
 _CHARSET = re.compile(rb"<meta\b[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _AS_BROWSERS_READ = {"iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252",
                      "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
@@ -59,7 +64,7 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noq
     body = tree.body
     if body is None:
         return
-    boilerplate = {node.mem_id for node in body.css(_BOILERPLATE)}
+    boilerplate = {node.mem_id for node in body.css(_BOILERPLATE)} | _asides_of_the_site(body)
     article = _article(body, boilerplate)
     if article is None:
         boilerplate |= {node.mem_id for node in body.css(_AROUND_TEXT)}
@@ -106,6 +111,24 @@ def _article(body: LexborNode, boilerplate: set[int]) -> LexborNode | None:
         if len(found) == 1 and 3 * _prose(found[0]) >= prose:
             return found[0]
     return None
+
+
+def _asides_of_the_site(body: LexborNode) -> set[int]:
+    """The asides that are no words of the book: all outside of a text, and inside of it lists of links and the like."""
+    inner = {node.mem_id for node in body.css("aside aside")}  # they are what the outer ones are
+    in_text = {node.mem_id for article in _ARTICLES for node in body.css(f"{article} aside")}
+    of_the_site = {node.mem_id for node in body.css(_OF_THE_SITE)}
+    asides = (node for node in body.css(_ASIDE) if node.mem_id not in inner)
+    return {
+        node.mem_id
+        for node in asides
+        if node.mem_id not in in_text or node.mem_id in of_the_site or node.css_first("form") or _is_links(node)
+    }
+
+
+def _is_links(node: LexborNode) -> bool:
+    """Whether most words lead elsewhere."""
+    return 2 * sum(len(link.text()) for link in node.css("a[href]")) > len(node.text())
 
 
 def _prose(node: LexborNode) -> int:

@@ -1,10 +1,11 @@
-"""Markdown: CommonMark, tables, footnotes, definition lists, front matter; the directives of MyST and Docusaurus."""
+"""Markdown: CommonMark, tables, footnotes, definition lists, front matter; admonitions of MyST, Docusaurus, MkDocs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import groupby
 from types import MappingProxyType
 
 from markdown_it import MarkdownIt
@@ -12,10 +13,14 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
-from selectolax.lexbor import LexborHTMLParser
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
+from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
+from chapterverse.ingest.formats.markup.passages import LONGEST_TERM, MOST_DEFINITIONS
+from chapterverse.ingest.formats.markup.reader import MarkupReader
+from chapterverse.ingest.formats.markup.trees import parse_html, walk_html
 from chapterverse.ingest.formats.text import decode
 from chapterverse.types import BlockKind, ReadOptions
 
@@ -27,6 +32,8 @@ _ADMONITION = re.compile(
     r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
 )
 _MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"\{:?\s*(?:-|(?:[#.]|[\w-]+=)[^{}]*)\}\Z")
+"""What may stand behind a heading for machines: `{#use .wide}`."""
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
 _SILENT_DIRECTIVES = frozenset({"tableofcontents", "toctree", "contents", "raw", "index", "bibliography", "include"})
 
@@ -37,15 +44,16 @@ _TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin)
+    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions)
     parser.core.ruler.push("name_references", name_references)
+    parser.core.ruler.push("leave_out_struck", leave_out_struck)
     return parser
 
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
     text = decode(data, composer)
-    titles = {label: _plain(heading) for label, heading in labelled(text).items()}
+    titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
     text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
     _Walk(composer, titles).run(text)
@@ -61,6 +69,8 @@ class _Walk:
         self.counters: list[int | None] = []
         self.marker = ""
         self.term: Token | None = None
+        self.defined: Token | None = None
+        self.definitions = 0
         self.notes: dict[int, str] = {}
 
     def run(self, text: str) -> None:
@@ -77,7 +87,7 @@ class _Walk:
                 handler(token, stream)
 
     def _parsed(self, text: str) -> list[Token]:
-        return _parser().parse(text, {TITLES: self.titles})
+        return _joined(_parser().parse(text, {TITLES: self.titles}))
 
     def _on_front_matter(self, token: Token, _: Iterator[Token]) -> None:
         for key, value in _META.findall(token.content):
@@ -91,16 +101,32 @@ class _Walk:
 
     def _on_heading_open(self, token: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
-        self.composer.heading(inline_text(inline), int(token.tag[1]))
+        self.composer.heading(_bare(inline_text(inline)), int(token.tag[1]))
         self._add_notes(inline)
 
     def _on_paragraph_open(self, _: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
+        if self.containers[-1:] == ["quote"] and (label := take_alert(inline)):
+            self.containers[-1] = "alert"
+            self._add_text(_plain(label))
         self._add_text(inline_text(inline), "caption" if _is_caption(inline) else "paragraph")
         self._add_notes(inline)
 
+    _on_admonition_title_open = _on_paragraph_open
+
     def _on_dt_open(self, _: Token, stream: Iterator[Token]) -> None:
-        self.term = next(stream)
+        self.term = self.defined = next(stream)
+        self.definitions = 0
+
+    def _on_dd_open(self, _: Token, __: Iterator[Token]) -> None:
+        """A further definition has its term again, without the notes."""
+        self.definitions += 1
+        if self.term is None and self.defined is not None and self.definitions <= MOST_DEFINITIONS:
+            words = [child for child in self.defined.children or () if child.type != "footnote_ref"]
+            self.term = self.defined.copy(children=words) if len(self.defined.content) <= LONGEST_TERM else None
+
+    def _on_dl_close(self, _: Token, __: Iterator[Token]) -> None:
+        self.defined = None
 
     def _add_text(self, text: str, kind: BlockKind = "paragraph") -> None:
         """A paragraph, behind the marker of its list item or the term that it defines."""
@@ -166,9 +192,15 @@ class _Walk:
             nested.run(body)
 
     def _on_html_block(self, token: Token, _: Iterator[Token]) -> None:
-        text = html_text(token.content)
-        if text:
-            self.composer.add("paragraph", text)
+        reader = MarkupReader()
+        if (body := parse_html(token.content).body) is not None:
+            walk_html(body, reader)
+            reader.end()
+        for passage in reader.passages:
+            if passage.kind == "paragraph":
+                self._add_text(passage.text)
+            else:
+                passage.write(self.composer)
 
     def _on_table_open(self, _: Token, stream: Iterator[Token]) -> None:
         rows: list[list[str]] = []
@@ -189,6 +221,23 @@ class _Walk:
         for child in inline.children or ():
             if child.type == "footnote_ref" and (note := self.notes.pop(child.meta["id"], None)):
                 self.composer.add("footnote", note)
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """The tokens; raw HTML that blank lines cut into several is one again."""
+    joined: list[Token] = []
+    for (kind, _), run in groupby(tokens, lambda token: (token.type, token.level)):
+        found = list(run)
+        if kind == "html_block":
+            found[0].content = "".join(token.content for token in found)
+            found = found[:1]
+        joined += found
+    return joined
+
+
+def _bare(heading: str) -> str:
+    """A heading without the attributes behind it."""
+    return _ATTRIBUTES.sub("", heading.rstrip()) or heading
 
 
 def _footnotes(tokens: list[Token]) -> dict[int, str]:
@@ -221,25 +270,3 @@ def _is_caption(inline: Token) -> bool:
 def _plain(markdown: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """A line of Markdown as a reader sees it."""
     return inline_text(_parser().parseInline(markdown, {TITLES: titles})[0])
-
-
-def inline_text(inline: Token) -> str:
-    """What a reader sees of an inline token: no markup, no images, no addresses of links."""
-    parts: list[str] = []
-    for child in inline.children or ():
-        if child.type in ("text", "text_special", "code_inline"):
-            parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif child.type == "footnote_ref":
-            parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
-        elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
-            parts.append(" ")
-    return "".join(parts)
-
-
-def html_text(html: str) -> str:
-    """The visible text of a piece of raw HTML."""
-    tree = LexborHTMLParser(html)
-    tree.strip_tags(["script", "style", "iframe", "img", "svg"])
-    return tree.body.text(separator=" ", strip=True) if tree.body else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.merged_cells import filled_down
 from chapterverse.ingest.formats.ooxml import (
     Element,
     Package,
@@ -116,12 +117,12 @@ class _Deck:
 
 
 def _table(table: Element) -> str:
-    """One line for each row; a cell that a merged one covers is there in the file, and empty."""
-    return table_text(
-        ["" if _is_covered(cell) else body_text(child(cell, "a:txBody")) for cell in children(row, "a:tc")]
-        for row in children(table, "a:tr")
-    )
+    """One line for each row; a cell that a merged one covers is there in the file, too."""
+    return table_text(filled_down([_cell(cell) for cell in children(row, "a:tc")] for row in children(table, "a:tr")))
 
 
-def _is_covered(cell: Element) -> bool:
-    return any(is_true(attribute(cell, name) or "0") for name in ("hMerge", "vMerge"))
+def _cell(cell: Element) -> str | None:
+    """The text of a cell; None if it goes on from the row above."""
+    if is_true(attribute(cell, "hMerge") or "0"):
+        return ""
+    return None if is_true(attribute(cell, "vMerge") or "0") else body_text(child(cell, "a:txBody"))

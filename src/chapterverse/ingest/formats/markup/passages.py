@@ -12,6 +12,10 @@ from chapterverse.types import BlockKind, Page
 _LEADING_ON = (":", ",", ";", "=", "-", "–", "—")
 """What a term may end with itself to lead on to its definition."""
 
+LONGEST_TERM = 200
+MOST_DEFINITIONS = 20
+"""How long a term may be, and how many definitions may have it, to be repeated with each: a quote must name it."""
+
 
 @dataclass(slots=True)
 class NoteRef:
@@ -90,6 +94,13 @@ def define(terms: list[Passage], passage: Passage) -> Passage:
         marker=terms[0].marker,
         cfi=terms[0].cfi,
     )
+
+
+def named_again(terms: list[Passage], passage: Passage) -> list[Passage]:
+    """The terms as they stand before their next definition: without notes and pages, which they have already."""
+    names = ["".join(piece for piece in term.pieces if isinstance(piece, str)) for term in terms]
+    kept = [name for name in names if name.strip()] if sum(map(len, names)) <= LONGEST_TERM else []
+    return [Passage(passage.kind, [name], cfi=passage.cfi) for name in kept]
 
 
 def stripped(pieces: list[Piece | NoteRef]) -> list[Piece | NoteRef]:

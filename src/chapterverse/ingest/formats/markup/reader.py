@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chapterverse.ingest.composer import Piece
-from chapterverse.ingest.formats.markup.passages import Anchor, NoteRef, Passage, define, target
+from chapterverse.ingest.formats.markup.passages import (
+    MOST_DEFINITIONS,
+    Anchor,
+    NoteRef,
+    Passage,
+    define,
+    named_again,
+    target,
+)
 from chapterverse.ingest.formats.markup.rules import (
     BLOCKS,
     KINDS,
@@ -22,6 +30,7 @@ from chapterverse.ingest.formats.markup.rules import (
     tokens,
 )
 from chapterverse.ingest.formats.markup.table import Table
+from chapterverse.ingest.formats.powers import raise_power
 from chapterverse.types import BlockKind, Page
 
 _LONGEST_REFERENCE = 12
@@ -55,7 +64,7 @@ class _Heading:
 
 @dataclass(slots=True)
 class _Cut:
-    """A point of the buffer from which a link's or page mark's text is taken back when its element closes."""
+    """A point of the buffer from which a link's, page mark's or power's text is taken back when its element closes."""
 
     passages: int
     pieces: int
@@ -63,6 +72,7 @@ class _Cut:
     target: str = ""
     is_note: bool = False
     is_page: bool = False
+    is_raised: bool = False
     label: str = ""
 
 
@@ -85,6 +95,10 @@ class MarkupReader:
         self._terms = 0
         """How many of the last passages are terms that wait for their definition."""
         self._terms_anchors = 0
+        self._defined: list[Passage] = []
+        """Terms that have a definition and may get another."""
+        self._definitions = 0
+        self._defines_again = False
 
     def begin(self, base: str, cfi: str | None = None) -> None:
         """A document named `base` begins; `cfi` is the path of its item in the spine."""
@@ -163,15 +177,20 @@ class MarkupReader:
         elif tag == "li":
             self._marker += parent.counter(attributes) if parent.counter else list_marker("ul", 0)
         elif tag == "dl":
-            self._terms = 0
+            self._terms, self._defined = 0, []
         elif tag == "dt" and not self._terms:
-            self._terms_anchors = len(self._anchor_log)
+            self._terms_anchors, self._definitions, self._defined = len(self._anchor_log), 0, []
+        elif tag == "dd":
+            self._definitions += 1
+            self._defines_again = bool(self._defined) and self._definitions <= MOST_DEFINITIONS
         elif tag == "table":
             if self._tables:
                 self._tables[-1].open_table()
             self._tables.append(Table(len(self.passages), len(self._anchor_log), attributes))
+        elif self._tables and tag in ("thead", "tbody", "tfoot"):
+            self._tables[-1].open_group()
         elif self._tables and tag == "tr":
-            self._tables[-1].open_row()
+            self._tables[-1].open_row(parent.tag == "thead")
         elif self._tables and tag in ("td", "th"):
             self._tables[-1].open_cell(len(self.passages), attributes)
 
@@ -180,6 +199,8 @@ class MarkupReader:
             self._marker = ""
         elif frame.tag == "dd":
             self._terms = 0
+        elif frame.tag == "dl":
+            self._defined = []
         elif self._tables and frame.tag in ("td", "th"):
             self._tables[-1].close_cell(len(self.passages))
         elif frame.tag == "table":
@@ -205,17 +226,26 @@ class MarkupReader:
             is_note = "noteref" in types or parent.tag == "sup"
             frame.cut = self._cut(target=target(self._base, attributes["href"]), is_note=is_note)
         elif frame.tag == "sup" and parent.cut is not None:
-            parent.cut.is_note = True
+            parent.cut.is_note = bool(parent.cut.target)
+        elif frame.tag == "sup" and "noteref" not in types:
+            frame.cut = self._cut(is_raised=True)
         elif frame.tag == "br":
             self._buffer.append("\n")
         elif frame.tag == "q":
             self.text("“")
 
-    def _cut(self, target: str = "", is_note: bool = False, is_page: bool = False, label: str = "") -> _Cut:
-        return _Cut(len(self.passages), len(self._buffer), self._inked, target, is_note, is_page, label)
+    def _cut(
+        self,
+        target: str = "",
+        is_note: bool = False,
+        is_page: bool = False,
+        is_raised: bool = False,
+        label: str = "",
+    ) -> _Cut:
+        return _Cut(len(self.passages), len(self._buffer), self._inked, target, is_note, is_page, is_raised, label)
 
     def _close_cut(self, cut: _Cut) -> None:
-        if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note):
+        if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note or cut.is_raised):
             return
         text = "".join(str(piece) for piece in self._buffer[cut.pieces :] if not isinstance(piece, Page))
         if cut.is_page:
@@ -223,6 +253,8 @@ class MarkupReader:
             self._inked = cut.inked
             if label := cut.label or page_label({"title": text}):
                 self._buffer.append(Page(label=label))
+        elif cut.is_raised:
+            raise_power(self._buffer, cut.pieces)
         elif 0 < len(text.strip()) <= _LONGEST_REFERENCE:
             self._buffer[cut.pieces :] = [NoteRef(text, cut.target)]
 
@@ -261,12 +293,17 @@ class MarkupReader:
     def _place_entry(self, frame: _Frame, passage: Passage) -> None:
         """A passage goes behind the others; one that defines the terms before it becomes one with them."""
         plain = passage.kind == "list"
-        if frame.entry == "dd" and self._terms and plain and not passage.marker:
-            passage = define(self.passages[-self._terms :], passage)
+        defines = frame.entry == "dd" and plain and not passage.marker
+        if defines and self._defines_again and (terms := named_again(self._defined, passage)):
+            passage = define(terms, passage)
+        elif defines and self._terms:
+            self._defined = self.passages[-self._terms :]
+            passage = define(self._defined, passage)
             del self.passages[-self._terms :]
             place = len(self.passages)
             for anchor in self._anchor_log[self._terms_anchors :]:
                 anchor.start, anchor.end = min(anchor.start, place), min(anchor.end, place + 1)
+        self._defines_again = False
         self._terms = self._terms + 1 if frame.entry == "dt" and plain else 0
         self.passages.append(passage)
 

@@ -28,6 +28,7 @@ _NOT_TEXT = frozenset(
     "annotation annotation-xml audio button canvas datalist embed head iframe input map nav noscript object rp rt "
     "script select style svg template textarea video".split()
 )
+_STRUCK_OUT = frozenset({"del", "s", "strike"})
 _CONTROLS = frozenset(
     {"backlink", "landmarks", "menu", "navigation", "page-list", "search", "tablist", "toc", "toolbar"}
 )
@@ -66,8 +67,8 @@ def tokens(attributes: Mapping[str, str]) -> frozenset[str]:
 
 
 def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str]) -> bool:
-    """Whether an element's content is no text of the book: machinery, controls, or hidden from the reader."""
-    if tag in _NOT_TEXT or types & _CONTROLS:
+    """Whether an element's content is no text of the book: machinery, controls, struck out, or hidden."""
+    if tag in _NOT_TEXT or tag in _STRUCK_OUT or types & _CONTROLS:
         return True
     if not attributes or types & _KEPT_THOUGH_HIDDEN or "pagebreak" in types:
         return False

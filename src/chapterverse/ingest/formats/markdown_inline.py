@@ -1,0 +1,53 @@
+"""What a reader sees of a line of Markdown, without its markup."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+from chapterverse.ingest.formats.powers import raise_power
+
+_STRUCK_OUT = re.compile(r"<(/?)(?:del|s|strike)[\s>]", re.IGNORECASE)
+
+
+def leave_out_struck(state: StateCore) -> None:
+    """A rule of the parser: words that are struck out are not the book's any more."""
+    for token in state.tokens:
+        if token.children:
+            token.children = _unstruck(token.children)
+
+
+def _unstruck(children: list[Token]) -> list[Token]:
+    kept: list[Token] = []
+    begun: list[int] = []
+    for child in children:
+        tag = _STRUCK_OUT.match(child.content) if child.type == "html_inline" else None
+        if child.type == "s_open" or (tag and not tag[1]):
+            begun.append(len(kept))
+        elif begun and (child.type == "s_close" or tag):
+            del kept[begun.pop() :]
+            continue
+        kept.append(child)
+    return kept
+
+
+def inline_text(inline: Token) -> str:
+    """What a reader sees of an inline token: no markup, no images, no addresses of links."""
+    parts: list[str] = []
+    raised = 0
+    for child in inline.children or ():
+        if child.type in ("text", "text_special", "code_inline"):
+            parts.append(child.content)
+        elif child.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif child.type == "footnote_ref":
+            parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
+        elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
+            parts.append(" ")
+        elif child.type == "html_inline" and child.content.startswith("<sup"):
+            raised = len(parts)
+        elif child.type == "html_inline" and child.content == "</sup>" and raised:
+            raise_power(parts, raised)
+    return "".join(parts)
