@@ -153,6 +153,10 @@ def test_questions_for_one_thing(question: str) -> None:
     assert not asks_for_list(question)
 
 
+def test_several_of_an_abbreviation_are_the_same_word() -> None:
+    assert content("Two CVOs") == content("CVO two") == content("CVO's two") == content("CVO’s two")
+
+
 def test_a_shortened_verb_is_no_word_of_its_own() -> None:
     assert content("What's a DOI?") == content("What is a DOI?")
     assert names_nothing("What's that?")

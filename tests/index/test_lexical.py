@@ -41,6 +41,8 @@ def test_words(text: str, words: list[str]) -> None:
 def test_forms_of_a_word_are_one_term() -> None:
     assert len(set(lexical.terms("sail sails sailing sailed"))) == 1
     assert len(set(lexical.terms("keeper keeper's keepers"))) == 1
+    assert len(set(lexical.terms("CVO CVOs CVO's CVO’s CVOs’ cvo"))) == 1
+    assert len(set(lexical.terms("VM VMs RX7s RX7 GAS"))) == 3
 
 
 def test_term_ids_are_stable() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from chapterverse.answer.questions import content
 
@@ -30,9 +30,19 @@ _NOT_ITS_OWN = re.compile(
 _ABBREVIATION = re.compile(r"([A-Z][A-Z0-9]+)s?")
 _WORDS_A_LETTER = 2
 """How many words each letter of an abbreviation may stand for at the most, on average."""
+_STANDS_FOR = re.compile(r"\bstands?\s+for\b|\bshort\s+for\b|\babbreviation\b", re.IGNORECASE)
 _CUE = 0.5
 _TOO_LIKE = 0.7
 """Sentences with more in common than this say the same thing."""
+
+
+Form = Callable[[str, str | None], bool]
+"""Whether a sentence says in a certain form what a subject is."""
+
+
+def forms(question: str) -> tuple[Form, ...]:
+    """The forms that answer "What is …?", the better first: whoever asks what it stands for wants it spelled out."""
+    return (spells_out, defines) if _STANDS_FOR.search(question) else (defines, spells_out)
 
 
 def defines(sentence: str, subject: str | None) -> bool:

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.scope import without_scope
-from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, stem
+from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, small, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
@@ -181,7 +181,7 @@ class Part:
 
 def content(text: str) -> frozenset[str]:
     """The stems of the words that say what a text is about."""
-    words = (word.lower() for word in _WORD.findall(text))
+    words = map(small, _WORD.findall(text))
     return frozenset(stem(word) for word in words if _SHORTENED.sub("", word) not in FUNCTION_WORDS)
 
 
