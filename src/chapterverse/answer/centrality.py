@@ -14,6 +14,12 @@ _SAYS_WHAT = re.compile(
     r"(?:an?|the|any|one|that|what|when|where)\b"
 )
 _SUBJECT = re.compile(r"(?:(?:An?|The)\s+)?(?P<subject>[^,.;:!?]{2,60}?)" + _SAYS_WHAT.pattern)
+_GLOSS = re.compile(
+    r"(?:\s*:(?!.*:\s*$)|(?:\s+|\.\s*)(?:[–—]|--)(?!.*(?:[–—]|--)))(?=(?:\W*\w\S*\s){2}\W*\w)", re.DOTALL
+)
+"""What parts a word from its meaning in a glossary; no colon that leads on to a list, no dash of a pair."""
+_ITEM = r"(?:[-*•]\s+)?"
+_QUOTE = "[\"'“”‘’*_]?"
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
 _WRITING = r"(?:chapter|section|part|book|guide|handbook|manual|report|plan|paper|story|work)"
 _SUMS_UP = re.compile(
@@ -46,12 +52,16 @@ def forms(question: str) -> tuple[Form, ...]:
 
 
 def defines(sentence: str, subject: str | None) -> bool:
-    """Whether a sentence says what the subject is; or, without one, what anything is that it names."""
+    """Whether a sentence says what the subject is, be it in a glossary; or, without one, what anything is."""
     if subject is None:
         match = _SUBJECT.match(sentence)
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
     words = r"\s+".join(re.escape(word) for word in subject.split())
-    return re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE) is not None
+    if re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE):
+        return True
+    one = words.removesuffix("s") if len(subject) > 3 else words
+    entry = re.match(rf"{_ITEM}{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
+    return entry is not None and _GLOSS.match(sentence, entry.end()) is not None
 
 
 def spells_out(sentence: str, subject: str | None) -> bool:
