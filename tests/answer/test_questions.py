@@ -162,6 +162,11 @@ def test_a_shortened_verb_is_no_word_of_its_own() -> None:
     assert names_nothing("What's that?")
 
 
+@pytest.mark.parametrize("question", ["Where is he?", "Who is she?", "How much is it?", "Explain this."])
+def test_of_a_book_nobody_can_tell_what_a_bare_pronoun_means(question: str) -> None:
+    assert names_nothing(question)
+
+
 @pytest.mark.parametrize(
     ("title", "question", "asked"),
     [

@@ -38,6 +38,8 @@ _DEICTIC = frozenset(
     saying said tell point about main central key theme gist simply simple words plain please define definition
     """.split()
 )
+_ASKS_FOR_ONE = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
+"""Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
     r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what(?:['’]s|\s+(?:is|are|was|were|does|did|do))\s+"
     r"(?:people\s+mean\s+by\s+|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)"
@@ -321,8 +323,9 @@ def theme_of(title: str, question: str) -> str | None:
 
 
 def points_at_text(question: str) -> bool:
-    """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
-    return _only(question, _DEICTIC)
+    """Whether a question asks for nothing but the text in front of the reader: `Explain this concept`."""
+    asks_what = re.search(r"\bwhat\b", question, re.IGNORECASE) or not _only(question, frozenset())
+    return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_ONE.search(question)
 
 
 def asks_about_book(question: str) -> bool:
@@ -333,7 +336,7 @@ def asks_about_book(question: str) -> bool:
 def names_nothing(question: str) -> bool:
     """Whether a question speaks of nothing but "this", "it" or "him", so that the book cannot tell what is meant."""
     words = {word.lower() for word in _WORD.findall(question)}
-    return bool(words & _POINTING) and points_at_text(question) and not asks_for_theme(question)
+    return bool(words & _POINTING) and _only(question, _DEICTIC) and not asks_for_theme(question)
 
 
 def _only(question: str, words: frozenset[str]) -> bool:
