@@ -78,12 +78,17 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _OWN = r"(?:the|its|their|his|her|our|your|my|(?:[\w.-]+\s+){0,3}?[\w.-]+(?:['’]s|s['’]))(?=\s)"
 """`the`, `its` or `EPA's`"""
 _NO_ADJECTIVE = rf"(?:of|{'|'.join(sorted(AUXILIARIES))})"
+_TO_KNOW = (
+    r"(?:know|(?:tell|recogni[sz]e|notice|find\s+out|check|see|be\s+sure)\s+(?:whether|if|that|when|which|what|who))\b"
+)
+"""`How do I tell whether …`: a sign, and no steps."""
 _LIST = re.compile(
     r"^(?:please\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:list|name|enumerate)\b"
     rf"|\b(?:what|which)\s+(?:are|were)\s+{_OWN}|\b(?:steps|both)\b|\b(?:give|tell|show)\s+(?:me|us)\s+all\b"
     r"|\b(?:what|which)\s+(?:two|three|four|five|six|seven|(?:\w+\s+)?(?:kinds|types|sorts))\b"
     rf"|\b(?:what|which)\s+(?:(?!{_NO_ADJECTIVE}\b)[\w-]+\s+){{0,2}}?\w+(?<![isu])s\s+(?:do|does|can|are\s+there)\b(?!['’])"
-    r"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b",
+    rf"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b(?!\s+{_TO_KNOW})"
+    r"|\bwhat\s+(?:(?:should|must)\s+(?:i|you|we|one)|do\s+(?:i|you|we)\s+(?:have|need)\s+to)\s+do\b",
     re.IGNORECASE,
 )
 _HOW_DONE = re.compile(r"\bhow\s+(?:is|are)\s.*?(?:re)?(\w+)\W*$", re.IGNORECASE)
