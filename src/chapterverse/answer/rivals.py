@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from chapterverse.answer import facts
+from chapterverse.answer.claims import COPY
 from chapterverse.answer.wording import FUNCTION_WORDS
 
 _ASKS_FOR_NAME = re.compile(r"\b(?:who|whom|whose|which|names?|called)\b", re.IGNORECASE)
@@ -30,6 +31,9 @@ _OPENING = 2
 _CLAUSE = re.compile(r"(?<=[.!?;:])\s|\n")
 _NUMBERED = re.compile(r"(?:\b(?P<kind>[^\W\d_]\w*)\s+)?(?<![\w.])(?P<number>\d{1,3}(?:\.\d{1,3})+)(?!\w|\.\d)")
 """`Rule 4.3.3`; no date, as years are longer."""
+_WORK = r"book|novel|work|volume|story|play|poem"
+_ASKS_OF_WORK = re.compile(rf"\b(?:the|this|first|second|last)\s+(?:{_WORK}|edition)\b", re.IGNORECASE)
+_TELLS_OF_WORK = re.compile(rf"\b(?:{_WORK})\b", re.IGNORECASE)
 _UNMISTAKABLE = 2
 """So many dots make an identifier of a number; with fewer, the word before it must say of what kind it is."""
 
@@ -40,12 +44,19 @@ def speaks_of_rival(question: str, text: str) -> bool:
     """Whether a text is about a rival of what the question names, and does not name that itself."""
     if _ASKS_FOR_NAME.search(question):
         return False
-    if numbered_otherwise(question, text):
+    if numbered_otherwise(question, text) or _tells_of_copy(question, text):
         return True
     told = {word for line in text.splitlines() for name in facts.names(line) for word in _folded(name)}
     asked = [_folded(name) for name in facts.names(question) if not name.opens]
     missing = [name for name in asked if len(name) > 1 and not set(name) <= told]
     return any(_rival(name, other) for name in missing for other in _subjects(text))
+
+
+def _tells_of_copy(question: str, text: str) -> bool:
+    """Whether a text tells of a copy alone ("this ebook"), where the work itself is asked about."""
+    if COPY.search(question) or not _ASKS_OF_WORK.search(question):
+        return False
+    return COPY.search(text) is not None and not _TELLS_OF_WORK.search(text)
 
 
 def numbered_otherwise(question: str, text: str) -> bool:
