@@ -11,6 +11,7 @@ from chapterverse.answer.questions import (
     content,
     names_nothing,
     queries,
+    quoted,
     theme_of,
 )
 
@@ -174,6 +175,21 @@ def test_a_shortened_verb_is_no_word_of_its_own() -> None:
 @pytest.mark.parametrize("question", ["Where is he?", "Who is she?", "How much is it?", "Explain this."])
 def test_of_a_book_nobody_can_tell_what_a_bare_pronoun_means(question: str) -> None:
     assert names_nothing(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ('Who says "we are late again"?', ["we are late again"]),
+        ("Who said, ‘It’s late, Anna!’ and “Go home now.”?", ["It’s late, Anna", "Go home now"]),
+        ("Who says 'she's never late'?", ["she's never late"]),
+        ("What is the 'great bell'?", []),
+        ("Who is Anna's brother's friend?", []),
+        ("\"'", []),
+    ],
+)
+def test_what_a_question_quotes(question: str, said: list[str]) -> None:
+    assert quoted(question) == said
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,9 @@ _OF_THE_BOOK = _BOOK | frozenset(
 )
 """What can be asked of a book as a book; what its pages tell has other words."""
 _QUOTES = " '\"‘’“”"
+_IN_QUOTES = re.compile(r"[\"“«](.+?)[\"”»]|(?<!\w)['‘](.+?)['’](?!\w)", re.DOTALL)
+_SHORTEST_QUOTE = 3
+"""Words. Fewer are a name or a term, which any text may have."""
 _BY_LINE = re.compile(r"\s*[:;,(]|\s+by\s|\s+[–—-]\s")
 """Where a title ends and its subtitle or its author begins."""
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
@@ -331,6 +334,12 @@ def points_at_text(question: str) -> bool:
     """Whether a question asks for nothing but the text in front of the reader: `Explain this concept`."""
     asks_what = re.search(r"\bwhat\b", question, re.IGNORECASE) or not _only(question, frozenset())
     return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_ONE.search(question)
+
+
+def quoted(question: str) -> list[str]:
+    """What a question says in the words of a text: `We're all mad here` of `Who says "We're all mad here"?`"""
+    found = ((one[1] or one[2]).strip(" .,;:!?") for one in _IN_QUOTES.finditer(question))
+    return [words for words in found if len(words.split()) >= _SHORTEST_QUOTE]
 
 
 def asks_about_book(question: str) -> bool:
