@@ -135,6 +135,20 @@ def test_what_a_section_is_about_is_not_told_of_the_whole_book(clocks: Library, 
     assert (answer.text, answer.reason) == (NOT_IN_BOOK, "no_matches")
 
 
+def test_neither_a_book_nor_its_last_chapter_is_about_its_licence(tmp_path: Path) -> None:
+    tale = "The mill of Sall ground the corn of the valley. The miller of Sall sold the flour in the valley."
+    licence = "This work may be copied under the terms of the Project Gutenberg License and of no other terms. "
+    text = f"# Tale\n\n## Chapter 1\n\n{tale}\n\n## Chapter 2\n\n{tale}\n\nEnd of Project Gutenberg's Tale\n\n"
+    (tmp_path / "tale.md").write_text(text + 12 * licence)
+    with Library(Settings(home=tmp_path / "home")) as library:
+        library.add(tmp_path / "tale.md")
+        for question in ("What is this book about?", "What is the main theme of Chapter 2?"):
+            answer = library.ask(question)
+            assert answer.status == "ok"
+            assert "valley" in answer.text
+            assert "copied" not in answer.text
+
+
 def test_a_book_is_asked_for_by_its_title(clocks: Library) -> None:
     book = clocks.ask("What is the book about?")
     by_title = clocks.ask(f"What is “{book.citations[0].title}” about?")

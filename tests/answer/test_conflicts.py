@@ -305,10 +305,19 @@ def test_values_that_cannot_be_compared(one: str, other: str) -> None:
     ],
 )
 def test_what_is_asked_of_one_kind_is_not_contradicted_by_another(other: str, same: bool) -> None:
-    def claim(quote: str, answer: str) -> Claim:
-        start = quote.index(answer)
-        end = start + len(answer)
-        return Claim(Statement("S1", quote, answer, start, end), start, end, 0.9)
-
     told = claim("These virtual fairs are five days long.", "five days")
     assert same_subject("How long is a virtual fair?", told, claim(other, "two days")) is same
+
+
+@pytest.mark.parametrize(
+    ("other", "same"), [("This book appeared in 1860.", True), ("This e-book appeared in 2019.", False)]
+)
+def test_a_copy_of_a_book_does_not_contradict_it(other: str, same: bool) -> None:
+    told = claim("This book appeared in 1859.", "1859")
+    assert same_subject("When did the book appear?", told, claim(other, other[-5:-1])) is same
+
+
+def claim(quote: str, answer: str) -> Claim:
+    start = quote.index(answer)
+    end = start + len(answer)
+    return Claim(Statement("S1", quote, answer, start, end), start, end, 0.9)

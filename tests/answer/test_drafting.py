@@ -707,7 +707,20 @@ class TestThemesAndSelections:
 
     @pytest.mark.parametrize(
         ("question", "yes"),
-        [("Explain this concept", True), ("What is this about?", True), ("What does this cost?", False)],
+        [
+            ("Explain this concept", True),
+            ("What is this about?", True),
+            ("What's this?", True),
+            ("Summarise it, please.", True),
+            ("What does this cost?", False),
+            ("Where is he?", False),
+            ("When was it?", False),
+            ("How many were there?", False),
+            ("Who says this?", False),
+            ("Whose is it?", False),
+            ("Is it so?", False),
+            ("Why?", False),
+        ],
     )
     def test_questions_that_point_are_told_from_others(self, question: str, yes: bool) -> None:
         assert points_at_text(question) is yes

@@ -153,6 +153,16 @@ def test_a_distant_question_is_answered_only_if_the_reader_is_all_but_certain() 
     assert (far.status, far.reason) == ("refused", "answer_absent")
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("“great  BELL was cast.”", "ok"), ("'bell great was cast'", "refused"), ("'great bell' was cast", "refused")],
+)
+def test_a_distant_question_that_quotes_the_book_is_asked_as_any_other(said: str, status: str) -> None:
+    question = f"When is it said that the {said} in the tower?"
+    assert put(question)[0].status == "ok"
+    assert put(question, distant=True)[0].status == status
+
+
 def test_a_selection_is_answered_from_an_even_chance_on() -> None:
     question = "When was the great bell cast in the tower?"
     refused, _ = put(question, validation=STRICT)

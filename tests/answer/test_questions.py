@@ -11,6 +11,7 @@ from chapterverse.answer.questions import (
     content,
     names_nothing,
     queries,
+    quoted,
     theme_of,
 )
 
@@ -120,6 +121,10 @@ def test_how_many_are_asked_for(question: str, count: int) -> None:
         "How to wind the clock?",
         "How can I wind the clock?",
         "How could one stop it?",
+        "How do I check the rope?",
+        "What should I do before the frost comes?",
+        "What must we do?",
+        "What do you need to do if the rope breaks?",
         "How is the clock reset?",
         "How are the weights lifted?",
         "Which metals does the founder use?",
@@ -144,6 +149,11 @@ def test_questions_for_several_things(question: str) -> None:
         "How is the clock in the tower?",
         "What business does Kell do?",
         "What must cavers do?",
+        "How do I know the rope is dry?",
+        "How can you tell whether the rope is dry?",
+        "How do we find out if the bell is cracked?",
+        "How should I check that the weight hangs free?",
+        "What should the winder do?",
         "What share of eggs do thieves take?",
         "Which wheels can't be mended?",
         "Who keeps the list of masters?",
@@ -153,9 +163,33 @@ def test_questions_for_one_thing(question: str) -> None:
     assert not asks_for_list(question)
 
 
+def test_several_of_an_abbreviation_are_the_same_word() -> None:
+    assert content("Two CVOs") == content("CVO two") == content("CVO's two") == content("CVO’s two")
+
+
 def test_a_shortened_verb_is_no_word_of_its_own() -> None:
     assert content("What's a DOI?") == content("What is a DOI?")
     assert names_nothing("What's that?")
+
+
+@pytest.mark.parametrize("question", ["Where is he?", "Who is she?", "How much is it?", "Explain this."])
+def test_of_a_book_nobody_can_tell_what_a_bare_pronoun_means(question: str) -> None:
+    assert names_nothing(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ('Who says "we are late again"?', ["we are late again"]),
+        ("Who said, ‘It’s late, Anna!’ and “Go home now.”?", ["It’s late, Anna", "Go home now"]),
+        ("Who says 'she's never late'?", ["she's never late"]),
+        ("What is the 'great bell'?", []),
+        ("Who is Anna's brother's friend?", []),
+        ("\"'", []),
+    ],
+)
+def test_what_a_question_quotes(question: str, said: list[str]) -> None:
+    assert quoted(question) == said
 
 
 @pytest.mark.parametrize(

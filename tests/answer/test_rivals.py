@@ -16,6 +16,10 @@ from chapterverse.answer.rivals import speaks_of_rival
         ("When did Anna Holm leave the bank?", "In 1902 Peter Holm left the bank. She went to sea."),
         ("What did Anna Holm pay?", "To Maria Holm of Ribe, a loom. She to pay four crowns."),
         ("How cold is it in North Dakota?", "Winter is hard. South Dakota has 20 degrees of frost."),
+        ("When did the first edition of the book appear?", "This ebook first appeared in 2021."),
+        ("What is Aim 3.1.2 about?", "Aim 3.1.3. Plant willows along the bank."),
+        ("What is aim 3.1.2?", "The rooms are cold.\n\n2.3.1.2 Dry the cellar."),
+        ("What does Section 4.2 say of ropes?", "Section 4.3: Ropes are tarred twice a year."),
     ],
 )
 def test_a_rival_is_told_by_its_name(question: str, text: str) -> None:
@@ -46,6 +50,18 @@ def test_a_rival_is_told_by_its_name(question: str, text: str) -> None:
         ("How do I reset the Wi-Fi Router?", "Wi-Fi Settings: hold the button for ten seconds to reset the router."),
         ("What happened to Napoleon after the battle?", "Shortly after the battle he was exiled to an island."),
         ("When was the church in Ribe built?", "Trinity church was built in 1225."),
+        # a copy, where it is asked about or told of together with the work
+        ("When did the ebook appear?", "This ebook first appeared in 2021."),
+        ("When did the book appear?", "This ebook is of 2021, the book of 1859."),
+        ("How does the gate work?", "The digital version of the plan shows it."),
+        # the number itself, a part of it, a reference, and numbers that are no names
+        ("What is Aim 3.1.2 about?", "Aim 3.1.2. Plant willows, as Aim 3.1.3 asks for."),
+        ("What is Aim 3.1 about?", "Aim 3.1.2. Plant willows along the bank."),
+        ("What is Aim 3.1.2 about?", "Plant willows along the bank, see Aim 3.1.3 for the hedges."),
+        ("What is Aim 3.1.2 about?", "Since 12.05.2019 willows are planted; 3.5 metres apart."),
+        ("What happens above 3.5 bar?", "Above 2.5 bar the valve opens."),
+        ("What happens if the load exceeds 3.5 tons?", "The load exceeds 2.5 tons if the bell rings."),
+        ("How do Aim 3.1.2 and Aim 3.1.3 differ?", "Aim 3.1.3 is about hedges."),
         ("", ""),
     ],
 )

@@ -24,7 +24,9 @@ PASSAGES = [
         ("don’t can't", ["don't", "can't"]),
         ("Café naïve Ærø", ["cafe", "naive", "ærø"]),
         ("ﬁnal ２０２４ ½", ["final", "2024", "1", "2"]),
-        ("snake_case x-ray 3.14", ["snake", "case", "x", "ray", "3", "14"]),
+        ("snake_case x-ray 3.14", ["snake", "case", "x", "ray", "3", "14", "3.14"]),
+        ("Rule 2.10.1. Rule 10.2", ["rule", "2", "10", "1", "rule", "10", "2", "2.10.1", "10.2"]),
+        ("Règle 2.1.", ["regle", "2", "1", "2.1"]),
         ("Straße ΣΊΣΥΦΟΣ", ["strasse", "σισυφοσ"]),
         ("鯨は海にいる", ["鯨は", "は海", "海に", "にい", "いる"]),
         ("Moby鯨 1", ["moby", "鯨", "1"]),
@@ -39,6 +41,8 @@ def test_words(text: str, words: list[str]) -> None:
 def test_forms_of_a_word_are_one_term() -> None:
     assert len(set(lexical.terms("sail sails sailing sailed"))) == 1
     assert len(set(lexical.terms("keeper keeper's keepers"))) == 1
+    assert len(set(lexical.terms("CVO CVOs CVO's CVO’s CVOs’ cvo"))) == 1
+    assert len(set(lexical.terms("VM VMs RX7s RX7 GAS"))) == 3
 
 
 def test_term_ids_are_stable() -> None:

@@ -270,6 +270,45 @@ def test_a_title_above_chapters_is_not_a_chapter(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+TALE = "# Tale\n\n## Chapter 1\n\n{0}\n\n## Chapter 2\n\n{0}\n\nTHE END\n\n"
+LICENCE = ("Project Gutenberg licence",)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "End of Project Gutenberg's Tale, by A. Marl\n\n# Terms\n\nIt may be copied.",
+        "End of the Project Gutenberg EBook of Tale\n\nIt may be copied.",
+        "*** END OF THIS PROJECT GUTENBERG EBOOK TALE ***\n\n" + "Terms of the Project Gutenberg-tm License. " * 50,
+        "\\*\\*\\* END OF THE PROJECT GUTENBERG EBOOK TALE \\*\\*\\*",
+    ],
+)
+def test_what_project_gutenberg_adds_is_no_part_of_the_last_chapter(tmp_path: Path, closing: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(TALE.format("The mill stood still. " * 10) + closing)
+    document = chapterverse.read(path)
+    end = document.text.lower().index("end of th" if "END" in closing else "end of")
+    below = [block for block in document.blocks if block.end > end]
+    assert {block.headings for block in below} == {LICENCE}
+    assert all(block.kind == "paragraph" for block in below)
+    assert document.place(end - 10, end - 9).chapter == "Chapter 2"
+    for chunk in chapterverse.chunk(document):
+        assert (chunk.place.headings == LICENCE) == (chunk.end > end)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TALE.format("The end of Project Gutenberg was near. " * 10),
+        "# A\n\nEnd of Project Gutenberg files are marked so.\n\n# B\n\n" + "Read them with care. " * 20,
+    ],
+)
+def test_a_book_may_speak_of_project_gutenberg(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(text)
+    assert LICENCE not in {block.headings for block in chapterverse.read(path).blocks}
+
+
 def test_errors_name_file_and_way_on(tmp_path: Path) -> None:
     with pytest.raises(AstRagSourceError, match="no file or folder"):
         chapterverse.read(tmp_path / "missing.pdf")

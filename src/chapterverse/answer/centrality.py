@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from chapterverse.answer.questions import content
 
@@ -14,6 +14,12 @@ _SAYS_WHAT = re.compile(
     r"(?:an?|the|any|one|that|what|when|where)\b"
 )
 _SUBJECT = re.compile(r"(?:(?:An?|The)\s+)?(?P<subject>[^,.;:!?]{2,60}?)" + _SAYS_WHAT.pattern)
+_GLOSS = re.compile(
+    r"(?:\s*:(?!.*:\s*$)|(?:\s+|\.\s*)(?:[–—]|--)(?!.*(?:[–—]|--)))(?=(?:\W*\w\S*\s){2}\W*\w)", re.DOTALL
+)
+"""What parts a word from its meaning in a glossary; no colon that leads on to a list, no dash of a pair."""
+_ITEM = r"(?:[-*•]\s+)?"
+_QUOTE = "[\"'“”‘’*_]?"
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
 _WRITING = r"(?:chapter|section|part|book|guide|handbook|manual|report|plan|paper|story|work)"
 _SUMS_UP = re.compile(
@@ -30,18 +36,32 @@ _NOT_ITS_OWN = re.compile(
 _ABBREVIATION = re.compile(r"([A-Z][A-Z0-9]+)s?")
 _WORDS_A_LETTER = 2
 """How many words each letter of an abbreviation may stand for at the most, on average."""
+_STANDS_FOR = re.compile(r"\bstands?\s+for\b|\bshort\s+for\b|\babbreviation\b", re.IGNORECASE)
 _CUE = 0.5
 _TOO_LIKE = 0.7
 """Sentences with more in common than this say the same thing."""
 
 
+Form = Callable[[str, str | None], bool]
+"""Whether a sentence says in a certain form what a subject is."""
+
+
+def forms(question: str) -> tuple[Form, ...]:
+    """The forms that answer "What is …?", the better first: whoever asks what it stands for wants it spelled out."""
+    return (spells_out, defines) if _STANDS_FOR.search(question) else (defines, spells_out)
+
+
 def defines(sentence: str, subject: str | None) -> bool:
-    """Whether a sentence says what the subject is; or, without one, what anything is that it names."""
+    """Whether a sentence says what the subject is, be it in a glossary; or, without one, what anything is."""
     if subject is None:
         match = _SUBJECT.match(sentence)
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
     words = r"\s+".join(re.escape(word) for word in subject.split())
-    return re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE) is not None
+    if re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE):
+        return True
+    one = words.removesuffix("s") if len(subject) > 3 else words
+    entry = re.match(rf"{_ITEM}{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
+    return entry is not None and _GLOSS.match(sentence, entry.end()) is not None
 
 
 def spells_out(sentence: str, subject: str | None) -> bool:

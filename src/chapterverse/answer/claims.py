@@ -23,6 +23,11 @@ _CONDITION = re.compile(
 _ARTICLES = frozenset("the a an my your his her its our their".split())
 _NO_KINDS = frozenset(stem(word) for word in "whole entire said actual".split())
 """What stands before a noun and makes it no other thing."""
+COPY = re.compile(
+    r"\b(?:e-?books?|e-?texts?|transcriptions?|this\s+file|(?:digital|electronic)\s+(?:edition|version|copy))\b",
+    re.IGNORECASE,
+)
+"""A copy of a book is another thing than the book, and has its own dates and makers."""
 _PART = re.compile(r"\s+(of|others?|most|least|elder|younger|remaining|[^\W\d_]{2,}est)\b", re.IGNORECASE)
 """Behind a number: it counts some of them."""
 
@@ -80,7 +85,8 @@ class Claim:
 def same_subject(question: str, first: Claim, second: Claim) -> bool:
     """Whether the sentences may be about the same thing: nothing beside the answers sets one against the other."""
     return not (
-        _rivals(question, first, second)
+        (COPY.search(first.quote) is None) != (COPY.search(second.quote) is None)
+        or _rivals(question, first, second)
         or _kinds(question, first, second)
         or _asked_kind(question, first, second)
         or _asked_kind(question, second, first)

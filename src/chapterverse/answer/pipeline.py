@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
+from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
 from chapterverse.answer.narrower import SURE, narrowed
@@ -27,7 +28,15 @@ from chapterverse.answer.prompts import (
     NOT_IN_SELECTION,
     NOTICES,
 )
-from chapterverse.answer.questions import asks_about_book, asks_for_list, asks_for_theme, parts, points_at_text, queries
+from chapterverse.answer.questions import (
+    asks_about_book,
+    asks_for_list,
+    asks_for_theme,
+    parts,
+    points_at_text,
+    queries,
+    quoted,
+)
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.titlepage import title_line
 from chapterverse.answer.validate import Quality, Validation, validate_retrieval
@@ -133,8 +142,9 @@ class _Ask:
         verdict = await self.book.about(self.question)
         if verdict.decision in ("out_of_scope", "empty_question"):
             return verdict.decision
+        usual = self.mind.validation
         if verdict.distant:
-            self.mind = replace(self.mind, validation=self.mind.validation.for_distant())
+            self.mind = replace(self.mind, validation=usual.for_distant())
         self.mind.draft.prepare()
         if asks_for_theme(self.question):
             entries = await self.book.chunks(_THEME_PASSAGES)
@@ -142,7 +152,14 @@ class _Ask:
             return None if entries else "no_matches"
         found, reason = await self._find(self.book)
         self.passages = await self._joined(found, 1)
+        if self._quotes_book():
+            self.mind = replace(self.mind, validation=usual)
         return None if found else reason or "no_matches"
+
+    def _quotes_book(self) -> bool:
+        """Whether the question has words of a passage in quotation marks: then it is about it, however it sounds."""
+        said = [words.casefold() for words in quoted(self.question)]
+        return any(find(words, passage.text.casefold()) for words in said for passage in self.passages)
 
     async def _find(self, book: Book) -> tuple[list[Found], Reason | None]:
         """Candidates, as many as one search brings; of a question with several parts, the best of each in turn."""

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.scope import without_scope
-from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, stem
+from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, small, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 _BEFORE = r"(?:(?:in|at|of|to|from|by|for|with|on|under|out\s+of)\s+)?"
@@ -38,6 +38,8 @@ _DEICTIC = frozenset(
     saying said tell point about main central key theme gist simply simple words plain please define definition
     """.split()
 )
+_ASKS_FOR_ONE = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
+"""Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
     r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what(?:['’]s|\s+(?:is|are|was|were|does|did|do))\s+"
     r"(?:people\s+mean\s+by\s+|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)"
@@ -70,18 +72,26 @@ _OF_THE_BOOK = _BOOK | frozenset(
 )
 """What can be asked of a book as a book; what its pages tell has other words."""
 _QUOTES = " '\"‘’“”"
+_IN_QUOTES = re.compile(r"[\"“«](.+?)[\"”»]|(?<!\w)['‘](.+?)['’](?!\w)", re.DOTALL)
+_SHORTEST_QUOTE = 3
+"""Words. Fewer are a name or a term, which any text may have."""
 _BY_LINE = re.compile(r"\s*[:;,(]|\s+by\s|\s+[–—-]\s")
 """Where a title ends and its subtitle or its author begins."""
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _OWN = r"(?:the|its|their|his|her|our|your|my|(?:[\w.-]+\s+){0,3}?[\w.-]+(?:['’]s|s['’]))(?=\s)"
 """`the`, `its` or `EPA's`"""
 _NO_ADJECTIVE = rf"(?:of|{'|'.join(sorted(AUXILIARIES))})"
+_TO_KNOW = (
+    r"(?:know|(?:tell|recogni[sz]e|notice|find\s+out|check|see|be\s+sure)\s+(?:whether|if|that|when|which|what|who))\b"
+)
+"""`How do I tell whether …`: a sign, and no steps."""
 _LIST = re.compile(
     r"^(?:please\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:list|name|enumerate)\b"
     rf"|\b(?:what|which)\s+(?:are|were)\s+{_OWN}|\b(?:steps|both)\b|\b(?:give|tell|show)\s+(?:me|us)\s+all\b"
     r"|\b(?:what|which)\s+(?:two|three|four|five|six|seven|(?:\w+\s+)?(?:kinds|types|sorts))\b"
     rf"|\b(?:what|which)\s+(?:(?!{_NO_ADJECTIVE}\b)[\w-]+\s+){{0,2}}?\w+(?<![isu])s\s+(?:do|does|can|are\s+there)\b(?!['’])"
-    r"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b",
+    rf"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b(?!\s+{_TO_KNOW})"
+    r"|\bwhat\s+(?:(?:should|must)\s+(?:i|you|we|one)|do\s+(?:i|you|we)\s+(?:have|need)\s+to)\s+do\b",
     re.IGNORECASE,
 )
 _STEPS = re.compile(r"\bsteps\b|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b", re.IGNORECASE)
@@ -189,7 +199,7 @@ class Part:
 
 def content(text: str) -> frozenset[str]:
     """The stems of the words that say what a text is about."""
-    words = (word.lower() for word in _WORD.findall(text))
+    words = map(small, _WORD.findall(text))
     return frozenset(stem(word) for word in words if _SHORTENED.sub("", word) not in FUNCTION_WORDS)
 
 
@@ -329,8 +339,15 @@ def theme_of(title: str, question: str) -> str | None:
 
 
 def points_at_text(question: str) -> bool:
-    """Whether a question names nothing but the text in front of the reader: `Explain this concept`."""
-    return _only(question, _DEICTIC)
+    """Whether a question asks for nothing but the text in front of the reader: `Explain this concept`."""
+    asks_what = re.search(r"\bwhat\b", question, re.IGNORECASE) or not _only(question, frozenset())
+    return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_ONE.search(question)
+
+
+def quoted(question: str) -> list[str]:
+    """What a question says in the words of a text: `We're all mad here` of `Who says "We're all mad here"?`"""
+    found = ((one[1] or one[2]).strip(" .,;:!?") for one in _IN_QUOTES.finditer(question))
+    return [words for words in found if len(words.split()) >= _SHORTEST_QUOTE]
 
 
 def asks_about_book(question: str) -> bool:
@@ -341,7 +358,7 @@ def asks_about_book(question: str) -> bool:
 def names_nothing(question: str) -> bool:
     """Whether a question speaks of nothing but "this", "it" or "him", so that the book cannot tell what is meant."""
     words = {word.lower() for word in _WORD.findall(question)}
-    return bool(words & _POINTING) and points_at_text(question) and not asks_for_theme(question)
+    return bool(words & _POINTING) and _only(question, _DEICTIC) and not asks_for_theme(question)
 
 
 def _only(question: str, words: frozenset[str]) -> bool:

@@ -1,7 +1,8 @@
-"""Rivals: things of nearly the same name as the one that is asked about.
+"""Rivals: things of nearly the same name or number as the one that is asked about.
 
 Asked about Nether Garth, the reader may be sure of a row about High Garth, and of what is said of Martha Pell when
-Agnes Pell is meant. Such a sentence answers another question, however sure the reader is.
+Agnes Pell is meant, or of rule 4.3.4 when 4.3.3 is. Such a sentence answers another question, however sure the reader
+is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from chapterverse.answer import facts
+from chapterverse.answer.claims import COPY
+from chapterverse.answer.wording import FUNCTION_WORDS
 
 _ASKS_FOR_NAME = re.compile(r"\b(?:who|whom|whose|which|names?|called)\b", re.IGNORECASE)
 """Then a relative, or the other street, may be the answer."""
@@ -26,6 +29,13 @@ _RANKS = frozenset(
 _OPENING = 2
 """Before so many words of a sentence or row, a name is what it is about."""
 _CLAUSE = re.compile(r"(?<=[.!?;:])\s|\n")
+_NUMBERED = re.compile(r"(?:\b(?P<kind>[^\W\d_]\w*)\s+)?(?<![\w.])(?P<number>\d{1,3}(?:\.\d{1,3})+)(?!\w|\.\d)")
+"""`Rule 4.3.3`; no date, as years are longer."""
+_WORK = r"book|novel|work|volume|story|play|poem"
+_ASKS_OF_WORK = re.compile(rf"\b(?:the|this|first|second|last)\s+(?:{_WORK}|edition)\b", re.IGNORECASE)
+_TELLS_OF_WORK = re.compile(rf"\b(?:{_WORK})\b", re.IGNORECASE)
+_UNMISTAKABLE = 2
+"""So many dots make an identifier of a number; with fewer, the word before it must say of what kind it is."""
 
 Name = tuple[str, ...]
 
@@ -34,10 +44,41 @@ def speaks_of_rival(question: str, text: str) -> bool:
     """Whether a text is about a rival of what the question names, and does not name that itself."""
     if _ASKS_FOR_NAME.search(question):
         return False
+    if numbered_otherwise(question, text) or _tells_of_copy(question, text):
+        return True
     told = {word for line in text.splitlines() for name in facts.names(line) for word in _folded(name)}
     asked = [_folded(name) for name in facts.names(question) if not name.opens]
     missing = [name for name in asked if len(name) > 1 and not set(name) <= told]
     return any(_rival(name, other) for name in missing for other in _subjects(text))
+
+
+def _tells_of_copy(question: str, text: str) -> bool:
+    """Whether a text tells of a copy alone ("this ebook"), where the work itself is asked about."""
+    if COPY.search(question) or not _ASKS_OF_WORK.search(question):
+        return False
+    return COPY.search(text) is not None and not _TELLS_OF_WORK.search(text)
+
+
+def numbered_otherwise(question: str, text: str) -> bool:
+    """Whether sentences or rows of a text begin with other numbers than the question names, and none of it has those.
+
+    `4.3.3.1` is a part of `4.3.3`. What a text merely refers to ("see 4.3.4") is not what it is about.
+    """
+    asked = list(_NUMBERED.finditer(question))
+    told = [one["number"] for one in _NUMBERED.finditer(text)]
+    if any(f"{number}.".startswith(f"{one['number']}.") for number in told for one in asked):
+        return False
+    openings = [(clause, one) for clause in _CLAUSE.split(text) for one in _NUMBERED.finditer(clause)]
+    subjects = [one for clause, one in openings if len(clause[: one.start("number")].split()) <= _OPENING]
+    return any(_of_one_kind(one, other) for one in asked for other in subjects)
+
+
+def _of_one_kind(asked: re.Match[str], told: re.Match[str]) -> bool:
+    """Whether both are identifiers by themselves, or by the same word before them, which is a name in the text."""
+    if min(one["number"].count(".") for one in (asked, told)) >= _UNMISTAKABLE:
+        return True
+    kind, other = asked["kind"] or "", told["kind"] or ""
+    return kind.lower() == other.lower() not in FUNCTION_WORDS and other[:1].isupper()
 
 
 def _subjects(text: str) -> Iterator[Name]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from threading import Lock
 from typing import Literal, NamedTuple
@@ -108,7 +109,14 @@ _ANTONYMS = """
 """
 
 
+_SEVERAL = re.compile(r"([A-Z][A-Z0-9]+)['’]?s")
 _NO_ADVERBS = frozenset("family assembly supply multiply anomaly homily monopoly butterfly".split())
+
+
+def small(word: str) -> str:
+    """A word in small letters; of `MPOs` and `VM's`, where no stemmer sees an ending any more, without it."""
+    several = _SEVERAL.fullmatch(word)
+    return (several[1] if several else word).lower()
 
 
 @lru_cache(maxsize=50_000)

@@ -36,24 +36,33 @@ FUNCTION_WORDS = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
+_SEVERAL = re.compile(r"\b([A-Z][A-Z0-9]+)s\b")
+"""`MPOs`: the stemmer takes neither "mpos" nor "vms" for a plural."""
+_DOTTED = re.compile(r"\d+(?:\.\d+)+")
+"""`4.3.3`: by its pieces alone it is as near to 3.4.3 as to itself."""
 
 _stemmer = Stemmer.Stemmer("english")
 _stemmer_lock = Lock()  # a stemmer object is not safe to share between threads
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: case, width, accents and the kind of apostrophe folded away."""
+    """The words of a text: case, width, accents and the kind of apostrophe folded away; then whole dotted numbers."""
+    text = _SEVERAL.sub(r"\1", text)
     if text.isascii():
-        return _WORD.findall(text.lower())
+        return _found(text.lower())
     folded = unicodedata.normalize("NFKD", text).casefold().replace("’", "'")
-    found: list[str] = _WORD.findall(unicodedata.normalize("NFC", _ACCENTS.sub("", folded)))
+    found = _found(unicodedata.normalize("NFC", _ACCENTS.sub("", folded)))
     if not _UNSPACED.search(folded):
         return found
     return [piece for word in found for piece in _pieces(word)]
 
 
+def _found(folded: str) -> list[str]:
+    return [*_WORD.findall(folded), *_DOTTED.findall(folded)]
+
+
 def terms(text: str) -> list[int]:
-    """The term ids of a passage, in order, repeats included."""
+    """The term ids of a passage, in the order of its words, repeats included."""
     return [_term(word) for word in words(text)]
 
 

@@ -16,11 +16,15 @@ from chapterverse.errors import AstRagError, UnreadableFileError
 from chapterverse.ingest import detect, worker
 from chapterverse.ingest.sandbox import Sandbox
 from chapterverse.protocols import Source
-from chapterverse.types import Document, Notice, ReadOptions, SourceItem
+from chapterverse.types import Block, BlockKind, Document, Notice, ReadOptions, SourceItem
 
 _CHAPTER_LIKE = re.compile(
     r"(?:chapter|part|book|letter|canto|act|appendix|volume)\b|[0-9]{1,3}[.:)]\s|[ivxlc]{1,7}[.:)]\s", re.IGNORECASE
 )
+_LICENCE = ("Project Gutenberg licence",)
+_ENDS = re.compile(r"\W*end of (?:the |this )?project gutenberg\b", re.IGNORECASE)
+"""The line with which Project Gutenberg closes a book, before its licence."""
+_HAS_LICENCE = re.compile(r"project gutenberg\W{0,3}(?:tm\b)?\s+licen[sc]e", re.IGNORECASE)
 
 
 class Outcome(NamedTuple):
@@ -54,7 +58,7 @@ def read(
             document = sandbox.parse(data, mime_type, sha256, item, options)
     except UnreadableFileError as error:
         raise UnreadableFileError(error.reason, error.explanation, file=item.file_name, cause=error.cause) from error
-    return _promote_chapters(document)
+    return _promote_chapters(_close_book(document))
 
 
 def read_all(
@@ -121,8 +125,8 @@ def _as_unreadable(error: AstRagError, item: SourceItem) -> UnreadableFileError:
 
 def _promote_chapters(document: Document) -> Document:
     """Where one title stands above chapters that call themselves so, the outline starts with those chapters."""
-    paths = [block.headings for block in document.blocks]
-    if not paths[0] or any(path[:1] != paths[0][:1] for path in paths):
+    paths = [block.headings for block in document.blocks if block.headings != _LICENCE]
+    if not paths or not paths[0] or any(path[:1] != paths[0][:1] for path in paths):
         return document
     below = {block.headings for block in document.blocks if block.kind == "heading" and len(block.headings) == 2}
     if sum(1 for path in below if _CHAPTER_LIKE.match(path[1])) < 2:
@@ -132,3 +136,22 @@ def _promote_chapters(document: Document) -> Document:
         for block in document.blocks
     )
     return replace(document, blocks=blocks)
+
+
+def _close_book(document: Document) -> Document:
+    """The licence that Project Gutenberg puts behind a book, often without a heading, is no part of its last chapter.
+
+    A book may have such a line in its midst: what follows it must speak of that licence, or be the lesser part.
+    """
+    text, blocks = document.text, document.blocks
+    for n, block in enumerate(blocks):
+        if not _ENDS.match(text, block.start, block.end):
+            continue
+        if 3 * (len(text) - block.start) < len(text) or _HAS_LICENCE.search(text, block.end):
+            closing = (replace(one, kind=_plain(one), headings=_LICENCE) for one in blocks[n:])
+            return replace(document, blocks=(*blocks[:n], *closing))
+    return document
+
+
+def _plain(block: Block) -> BlockKind:
+    return "paragraph" if block.kind == "heading" else block.kind

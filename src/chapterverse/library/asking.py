@@ -32,7 +32,7 @@ _EARLY = 20
 _CONTENTS = frozenset(("contents", "table of contents"))
 """It names everything and says nothing."""
 _IMPRINT = frozenset(
-    ("imprint", "colophon", "copyright", "uncopyright", "title page", "licence", "license", "dedication")
+    "imprint|colophon|copyright|uncopyright|title page|licence|license|project gutenberg licence|dedication".split("|")
 )
 """What tells of the volume, not of the book."""
 _DOCUMENTS = 32

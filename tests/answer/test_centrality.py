@@ -1,0 +1,57 @@
+"""Which sentences say what something is."""
+
+from __future__ import annotations
+
+import pytest
+
+from chapterverse.answer.centrality import defines, forms, spells_out
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What does CVO stand for?", spells_out),
+        ("What is CVO short for?", spells_out),
+        ("What is a CVO?", defines),
+        ("What is a stand for?", spells_out),  # of no consequence: it is no abbreviation
+    ],
+)
+def test_an_abbreviation_is_spelled_out_where_that_is_asked_for(question: str, first: object) -> None:
+    assert forms(question)[0] is first
+    assert set(forms(question)) == {defines, spells_out}
+
+
+@pytest.mark.parametrize(
+    ("subject", "sentence"),
+    [
+        ("scion", "Scion: A shoot that is set into another tree."),
+        ("scion", "“Scions” – shoots that are set into other trees."),
+        ("scions", "A scion — a shoot that is set into another tree"),
+        ("SCION", "SCION.—A shoot that is set into another tree."),
+        ("scion", "Scion.--A shoot that is set into another tree."),
+        ("scion", "- Scion: A shoot that is set into another tree."),
+        ("root stock", "Root stock: the tree that takes the shoot."),
+        ("note", "Note: a short letter between friends."),
+    ],
+)
+def test_a_line_of_a_glossary_says_what_its_word_is(subject: str, sentence: str) -> None:
+    assert defines(sentence, subject)
+
+
+@pytest.mark.parametrize(
+    ("subject", "sentence"),
+    [
+        ("shoot", "Note: a shoot must be cut in winter."),
+        ("scion", "Scions of pear: cut them in winter."),
+        ("scion", "Scion: see graft."),
+        ("scion", "Scion: these are the kinds of it:"),
+        ("Marl", "Marl — the old gardener — was dead."),
+        ("scion", "Cut the scion: it must be green."),
+        ("scion", "Scions-in-waiting were kept in wet sand."),
+        (None, "Note: the shoots must be cut in winter."),
+        ("scion", ""),
+        ("s", "s"),
+    ],
+)
+def test_other_lines_with_a_colon_or_a_dash_do_not(subject: str | None, sentence: str) -> None:
+    assert not defines(sentence, subject)
