@@ -55,3 +55,9 @@ def test_a_line_of_a_glossary_says_what_its_word_is(subject: str, sentence: str)
 )
 def test_other_lines_with_a_colon_or_a_dash_do_not(subject: str | None, sentence: str) -> None:
     assert not defines(sentence, subject)
+
+
+def test_contracts_say_what_their_words_mean() -> None:
+    for meaning in ("any day but Sunday.", "1,800 tonnes.", "each of the two houses."):
+        assert defines(f"“Business Day” means {meaning}", "Business Day")
+    assert not defines("Business Day traffic means delays.", "Business Day")

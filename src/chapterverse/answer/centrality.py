@@ -18,6 +18,8 @@ _GLOSS = re.compile(
     r"(?:\s*:(?!.*:\s*$)|(?:\s+|\.\s*)(?:[–—]|--)(?!.*(?:[–—]|--)))(?=(?:\W*\w\S*\s){2}\W*\w)", re.DOTALL
 )
 """What parts a word from its meaning in a glossary; no colon that leads on to a list, no dash of a pair."""
+_MEANS = r"\s+(?:means|denotes|refers\s+to)\s+\S"
+"""Then whatever follows is what it is: `“Business Day” means any day but Sunday`."""
 _ITEM = r"(?:[-*•]\s+)?"
 _QUOTE = "[\"'“”‘’*_]?"
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
@@ -57,7 +59,8 @@ def defines(sentence: str, subject: str | None) -> bool:
         match = _SUBJECT.match(sentence)
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
     words = r"\s+".join(re.escape(word) for word in subject.split())
-    if re.match(rf"(?:(?:An?|The)\s+)?{words}{_SAYS_WHAT.pattern}", sentence, re.IGNORECASE):
+    says = rf"(?:{_SAYS_WHAT.pattern}|{_MEANS})"
+    if re.match(rf"{_QUOTE}(?:(?:An?|The)\s+)?{words}{_QUOTE}{says}", sentence, re.IGNORECASE):
         return True
     one = words.removesuffix("s") if len(subject) > 3 else words
     entry = re.match(rf"{_ITEM}{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)

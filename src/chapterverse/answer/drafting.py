@@ -189,7 +189,7 @@ class _Composer:
         if max(reading.answerable for reading in readings) < threshold:
             return _NOTHING
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
-        if defined := self._definition(defined_subject(query), [place.sheet for place in places]):
+        if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
         row = row_asked_for(query, self._sheets)
         if row is None and (rows := self._rows(query, readings, threshold)):
@@ -380,13 +380,15 @@ class _Composer:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))
 
-    def _definition(self, subject: str | None, order: Sequence[int] | None = None) -> tuple[_Quote, ...]:
+    def _definition(
+        self, subject: str | None, order: Sequence[int] | None = None, query: str = ""
+    ) -> tuple[_Quote, ...]:
         """The sentence that says what something is: this subject, or (None, without an order) the first of all."""
         if subject is None and order is not None:
             return ()
         sheets = order if order is not None else range(len(self._sheets))
         places = [_Quote(n, *sentence) for n in dict.fromkeys(sheets) for sentence in self._sheets[n].sentences]
-        for says in (centrality.defines, centrality.spells_out):
+        for says in centrality.forms(query):
             for place in places:
                 if says(self._text(place), subject):
                     return (place,)

@@ -85,16 +85,17 @@ _TO_KNOW = (
     r"(?:know|(?:tell|recogni[sz]e|notice|find\s+out|check|see|be\s+sure)\s+(?:whether|if|that|when|which|what|who))\b"
 )
 """`How do I tell whether …`: a sign, and no steps."""
+_HOW_TO = rf"\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b(?!\s+{_TO_KNOW})"
 _LIST = re.compile(
     r"^(?:please\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:list|name|enumerate)\b"
     rf"|\b(?:what|which)\s+(?:are|were)\s+{_OWN}|\b(?:steps|both)\b|\b(?:give|tell|show)\s+(?:me|us)\s+all\b"
     r"|\b(?:what|which)\s+(?:two|three|four|five|six|seven|(?:\w+\s+)?(?:kinds|types|sorts))\b"
     rf"|\b(?:what|which)\s+(?:(?!{_NO_ADJECTIVE}\b)[\w-]+\s+){{0,2}}?\w+(?<![isu])s\s+(?:do|does|can|are\s+there)\b(?!['’])"
-    rf"|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b(?!\s+{_TO_KNOW})"
+    rf"|{_HOW_TO}"
     r"|\bwhat\s+(?:(?:should|must)\s+(?:i|you|we|one)|do\s+(?:i|you|we)\s+(?:have|need)\s+to)\s+do\b",
     re.IGNORECASE,
 )
-_STEPS = re.compile(r"\bsteps\b|\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b", re.IGNORECASE)
+_STEPS = re.compile(rf"\bsteps\b|{_HOW_TO}", re.IGNORECASE)
 _ONE = re.compile(
     r"\W*(?:(?:in|on|at|by|for|from|until|since|about)\s+)?(?:how\s+(?:many|much|long|often|old|far|tall|high|deep|big|large"
     r"|heavy|wide|thick|fast)\b|(?:where|who|(?:what|which)\s+(?:year|day|month|time))\b"
