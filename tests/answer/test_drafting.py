@@ -101,6 +101,12 @@ class TestOnePart:
         assert quoted("When did Anna Holm pay at once for the bridge?", rival, own) == [own]
         assert quoted("When did Anna Holm pay at once for the bridge?", rival) == []
 
+    def test_what_stands_under_another_number_is_no_answer(self) -> None:
+        text = "Rule 4.3.4. Lamps\n\nLamps are lit at dusk by the keeper.\n\nRule 4.3.3. Bells\n\nBells ring at dusk."
+        reader = Cites("Lamps are lit at dusk by the keeper.")
+        assert answered("What does Rule 4.3.3 say of dusk?", text, reader=reader).sentences == ()
+        assert answered("What does Rule 4.3.4 say of dusk?", text, reader=reader).sentences
+
     def test_a_passage_that_is_likely_for_a_rival_alone_has_no_other_answer(self) -> None:
         text = "The bank was closed in 1888. Peter Holm left the bank in 1902."
         for asked, told in (("Anna", []), ("Peter", ["Peter Holm left the bank in 1902."])):

@@ -33,7 +33,7 @@ from chapterverse.answer.questions import (
     points_at_text,
     queries,
 )
-from chapterverse.answer.rivals import speaks_of_rival
+from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
 from chapterverse.answer.tables import row_asked_for, rows_asked_for
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
@@ -234,7 +234,9 @@ class _Composer:
                 continue
             sheet = self._sheets[place.sheet]
             quotes = list(self._whole(place.sheet, *sheet.covering(place.start, place.end), query))
-            if not speaks_of_rival(query, "\n".join(map(self._text, quotes))):
+            said = "\n".join(map(self._text, quotes))
+            under = f"{sheet.heading_above(quotes[0].start)}\n{said}" if quotes[0].sheet == place.sheet else said
+            if not speaks_of_rival(query, said) and not numbered_otherwise(query, under):
                 return place, quotes
             missed.add(place.sheet)
         return None, []

@@ -151,6 +151,11 @@ class Layout:
         """Where the line around an offset begins and ends."""
         return next((start, end) for start, end in self._lines if offset < end)
 
+    def heading_above(self, offset: int) -> str:
+        """The nearest heading before an offset, if the passage has one."""
+        above = (line for line in reversed(self._lines) if line[1] <= offset and self.is_heading(*line))
+        return self.text[slice(*next(above, (0, 0)))]
+
     def paragraph(self, offset: int) -> str:
         """The text between the blank lines around an offset."""
         start = self.text.rfind("\n\n", 0, offset) + 1
