@@ -218,7 +218,7 @@ class EasilyLost(WordReader):
         ]
 
 
-@pytest.mark.parametrize(("alone", "status"), [(0.7, "ok"), (0.55, "refused")], ids=["sure", "not sure"])
+@pytest.mark.parametrize(("alone", "status"), [(0.8, "ok"), (0.7, "refused")], ids=["sure", "not sure"])
 def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(alone: float, status: str) -> None:
     page = f"The keeper liked cats and the colour green.\n\n{MILL}\n\nNobody came to see it for a year or more."
     answer, _ = put("When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone))
