@@ -63,3 +63,16 @@ def test_a_stop_within_a_sentence_does_not_cut_it(text: str) -> None:
 def test_a_sentence_that_ends_is_cut(parts: list[str]) -> None:
     text = " ".join(parts)
     assert [text[start:end] for start, end in split(text)] == parts
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["They are kept until the best-before date.[1]", "Then they are sold."],
+        ["It ends with a note.[4]"],
+        ["A bracket is its own.", "[Sic] he wrote."],
+    ],
+)
+def test_the_mark_of_a_note_belongs_to_the_words_it_is_glued_to(sentences: list[str]) -> None:
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in split(text)] == sentences

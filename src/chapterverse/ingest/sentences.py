@@ -40,6 +40,7 @@ _NUMBERED = re.compile(
     r"(?:[A-Z][^\W\d_]{1,20}\.? |§ ?)?(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[a-z]?|[IVXLC]{1,7})\. "  # Step 5.1.6. Filters
 )
 """What a line begins with where its number belongs to what follows: headings, captions, steps."""
+_NOTE = re.compile(r"(?:\[\w{1,5}\])+\s*")
 _GOES_ON = frozenset(")]},;:”")
 """Marks that no sentence begins with."""
 
@@ -92,14 +93,20 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
     body = marker.end() if marker else first
     for piece in _pieces(text, body, line.end):
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
-        starts = (piece.start + start for start, _ in sent_spans(text[piece.start : piece.end]))
-        cuts = {start for start in starts if start > piece.start and not _inside(text, body, start)}
+        starts = (_behind_note(text, piece.start + start) for start, _ in sent_spans(text[piece.start : piece.end]))
+        cuts = {start for start in starts if piece.start < start < piece.end and not _inside(text, body, start)}
         for stops in (_OTHER_STOPS, _UNIT_STOPS):
             cuts.update(stop.end() for stop in stops.finditer(text, piece.start, piece.end))
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
             if span.start < span.end:
                 yield Span(first if span.start == body else span.start, span.end)
+
+
+def _behind_note(text: str, start: int) -> int:
+    """Where a sentence begins, if the splitter begins it with the mark of a note, which is glued to the one before."""
+    note = _NOTE.match(text, start)
+    return note.end() if note and start and not text[start - 1].isspace() else start
 
 
 def _inside(text: str, first: int, start: int) -> bool:
