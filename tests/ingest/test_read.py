@@ -147,7 +147,7 @@ def test_a_reply_is_bounded_too(hostile: Sandbox) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="workers copy themselves on Linux alone")
 @pytest.mark.parametrize("end", ["late", "killed", "closed"])
 def test_a_worker_and_its_copies_end_together(hostile: Sandbox, end: str) -> None:
-    options = ReadOptions(max_seconds=1.5 if end == "late" else 60)
+    options = ReadOptions(max_seconds=5 if end == "late" else 60)
     with ThreadPoolExecutor(1) as pool, hostile:
         reading = pool.submit(read, b"COPIES", item(), options, hostile)
         while hostile._process is None or not psutil.Process(hostile._process.pid).children():
