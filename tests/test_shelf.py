@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from chapterverse.errors import AstRagIndexError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
 from chapterverse.surfaces.cli import app
-from chapterverse.types import Filter
+from chapterverse.surfaces.cli.asking import _in_marks, _why_refused
+from chapterverse.types import Answer, Filter
 
 COMMAND = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()"]
 
@@ -259,3 +261,22 @@ def test_an_import_replaces_no_index_unasked(home: Path, tmp_path: Path, capsys:
     run(capsys, "import", str(archive), "--index", "vale", "--replace")
     with Library(Settings(home=home)) as library:
         assert [source.file_id for source in library.inspect("vale").sources] == ["bell.md"]
+
+
+@pytest.mark.parametrize(
+    ("chance", "needed", "told"),
+    [
+        (0.31, 0.55, "a probability of 0.31; it is an answer from 0.55 on"),
+        (0.898, 0.9, "a probability of 0.898; it is an answer from 0.900 on"),
+        (0.89, 0.55, "a probability of 0.89, but nothing of it could be quoted"),
+    ],
+    ids=["far", "near", "not supported"],
+)
+def test_a_refusal_says_how_near_it_came(chance: float, needed: float, told: str) -> None:
+    refused = Answer("?", NOT_IN_BOOK, "refused", "answer_absent", (), (), (), 0.0, "Partial", "")
+    assert told in _why_refused(replace(refused, answerable=chance, answer_threshold=needed))
+
+
+def test_quotes_keep_their_own_marks() -> None:
+    assert _in_marks("He paid.") == "“He paid.”"
+    assert _in_marks("“Business Day” means any day.") == "“Business Day” means any day."

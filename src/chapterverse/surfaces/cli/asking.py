@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from textwrap import indent
 
 from rich.text import Text
 
@@ -78,7 +79,7 @@ def _print(answer: Answer, explain: bool, several: bool) -> None:
     for number, citation in enumerate(answer.citations, 1):
         file = f" ({citation.file_id})" if several else ""
         out.print(Text(f"[{number}] {describe(citation)}{file}"))
-        out.print(Text(f"    “{citation.quote}”", "dim"))
+        out.print(Text(indent(_in_marks(citation.quote), "    "), "dim"))
     if answer.citations:
         out.print(f"confidence {_bar(answer.confidence)} {answer.confidence:.0%}")
     if not explain:
@@ -89,14 +90,28 @@ def _print(answer: Answer, explain: bool, several: bool) -> None:
         f"retrieval {answer.retrieval_quality}; " + ", ".join(f"{k} {v:.2f} s" for k, v in answer.timings.items())
     )
     if answer.status == "refused" and answer.passages:
-        out.print(f"the best passage answers with a probability of {answer.answerable:.2f}; "
-                  f"it is an answer from {answer.answer_threshold:.2f} on")  # fmt: skip
+        out.print(_why_refused(answer))
     for issue in (one for one in answer.issues if one.sentence):
         out.print(Text(f"dropped ({issue.code}): {issue.sentence}: {issue.message}"))
     if answer.status == "refused" and answer.passages:
         out.print("Related, but it does not answer:")
         for passage in answer.passages:
             out.print(Text(f"  {_one_line(passage.text)}", "dim"))
+
+
+def _in_marks(quote: str) -> str:
+    """A quote in quotation marks, unless it begins with some of its own."""
+    return quote if quote[:1] in "“\"‘'«" else f"“{quote}”"
+
+
+def _why_refused(answer: Answer) -> str:
+    """How near it came; two digits, or three where two would say that it was near enough."""
+    chance, needed = answer.answerable, answer.answer_threshold
+    digits = 2 if f"{chance:.2f}" != f"{needed:.2f}" else 3
+    told = f"the best passage answers with a probability of {chance:.{digits}f}"
+    if chance >= needed:
+        return f"{told}, but nothing of it could be quoted so that it says what the book says"
+    return f"{told}; it is an answer from {needed:.{digits}f} on"
 
 
 def _one_line(text: str) -> str:
