@@ -206,22 +206,28 @@ def test_what_the_author_says_of_himself_answers_a_question_with_his_name(author
 class EasilyLost(WordReader):
     """Finds an answer in a paragraph that stands by itself, and hardly in one among others."""
 
-    def __init__(self, alone: float) -> None:
+    def __init__(self, alone: float, among: float) -> None:
         super().__init__()
-        self.alone = alone
+        self.alone, self.among = alone, among
 
     def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
         readings = super().read(question, passages, whole=whole)
         return [
-            replace(one, answerable=0.2 if "\n\n" in text else self.alone) if one.answerable > 0.5 else one
+            replace(one, answerable=self.among if "\n\n" in text else self.alone) if one.answerable > 0.5 else one
             for one, text in zip(readings, passages, strict=True)
         ]
 
 
-@pytest.mark.parametrize(("alone", "status"), [(0.8, "ok"), (0.7, "refused")], ids=["sure", "not sure"])
-def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(alone: float, status: str) -> None:
+@pytest.mark.parametrize(
+    ("alone", "among", "status"),
+    [(0.8, 0.2, "ok"), (0.7, 0.2, "refused"), (0.8, 0.05, "refused")],
+    ids=["sure", "not sure", "far from it"],
+)
+def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(
+    alone: float, among: float, status: str
+) -> None:
     page = f"The keeper liked cats and the colour green.\n\n{MILL}\n\nNobody came to see it for a year or more."
-    answer, _ = put("When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone))
+    answer, _ = put("When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone, among))
     assert answer.status == status
     if status == "ok":
         assert answer.text == MILL

@@ -17,7 +17,7 @@ from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
-from chapterverse.answer.narrower import SURE, narrowed
+from chapterverse.answer.narrower import SURE, WORTH_IT, narrowed
 from chapterverse.answer.needs import Book, Mind
 from chapterverse.answer.once import OncePerQuestion
 from chapterverse.answer.prompts import (
@@ -209,7 +209,9 @@ class _Ask:
     async def _validate_narrowed(self) -> list[Validation]:
         """Verdicts on single paragraphs, which then are all that is answered from; none if they do not answer."""
         passages, mind = self.passages, self.mind
-        if self.selection is not None or not (narrow := narrowed(self.question, passages)):
+        if self.selection is not None or self.answerable < WORTH_IT:
+            return []
+        if not (narrow := narrowed(self.question, passages)):
             return []
         least = max(mind.validation.answer_threshold, SURE)
         self.passages, self.mind = narrow, replace(mind, validation=replace(mind.validation, answer_threshold=least))
