@@ -227,7 +227,9 @@ def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(
     alone: float, among: float, status: str
 ) -> None:
     page = f"The keeper liked cats and the colour green.\n\n{MILL}\n\nNobody came to see it for a year or more."
-    answer, _ = put("When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone, among))
+    answer, _ = put(
+        "When did the mill at Quillbridge burn down?", texts=[page, *OTHERS], reader=EasilyLost(alone, among)
+    )
     assert answer.status == status
     if status == "ok":
         assert answer.text == MILL
