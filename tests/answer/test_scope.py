@@ -165,3 +165,17 @@ def test_contents_may_part_by_a_colon_what_the_page_parts_by_a_line() -> None:
     assert resolve_scope(QueryScope("section-specific", "boats and how they"), outline) == Filter(
         sections=("Boats, and how they came",)
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What does clause 13 say?", Filter(chapters=("13. Assignment",))),
+        ("Who signs under article 2.1?", Filter(sections=("2.1 Signatures",))),
+        ("Which fees are in Schedule 2?", Filter(chapters=("Schedule 2: Fees",))),
+        ("What does clause 14 say?", Filter(sections=())),
+    ],
+)
+def test_the_parts_of_a_contract_are_scopes(question: str, meant: Filter) -> None:
+    outline = [("2. Terms",), ("2. Terms", "2.1 Signatures"), ("13. Assignment",), ("Schedule 2: Fees",)]
+    assert resolve_scope(parse_scope(question), outline) == meant

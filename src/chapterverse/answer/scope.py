@@ -28,7 +28,7 @@ _ORDINALS = (
 ).split()
 _NUMBER = rf"(?:[0-9]{{1,4}}(?:\.[0-9]+)*|[ivxlc]{{1,8}}|{'|'.join(_WORDS[1:])})"
 _NAMED = re.compile(
-    r"\b(?P<kind>(?:chapter|part|section|appendix|pages?|slide)\s+|(?:ch|pp?)\.\s*)"
+    r"\b(?P<kind>(?:chapter|part|section|clause|article|schedule|annex|appendix|pages?|slide)\s+|(?:ch|pp?)\.\s*)"
     rf"(?P<number>{_NUMBER}|[a-z])(?:\s*(?:-|–|to|through)\s*(?P<last>{_NUMBER}))?(?![\w-])",
     re.IGNORECASE,
 )
@@ -40,6 +40,8 @@ _MORE = re.compile(r"\s*(?:and|or|&)\s*[0-9]")
 """`chapter 2 and 3`"""
 _WITHIN = re.compile(r"\s*,\s*|\s+(?:of|in|on)\s+", re.IGNORECASE)
 """`page 45 of chapter 3`"""
+_SECTIONS = ("section", "clause", "article")
+"""What a heading may be that has a number alone: `13. Assignment`."""
 _KINDS = {"ch.": "chapter", "p.": "page", "pages": "page", "pp.": "page"}
 
 
@@ -222,11 +224,11 @@ def _numbered(heading: str, kind: str, number: str, chapter: bool) -> bool:
     word = (found["kind"] or "").strip().rstrip(".")
     if word and kind and word != kind:
         return False
-    if not word and not (chapter or kind in ("", "section")):
+    if not word and not (chapter or kind in ("", *_SECTIONS)):
         return False
     value = number_of(number)
     same = found["number"] == number or (value is not None and number_of(found["number"]) == value)
-    return same and (bool(word) or kind in ("", "chapter", "section"))
+    return same and (bool(word) or kind in ("", "chapter", *_SECTIONS))
 
 
 def _words(text: str) -> str:
