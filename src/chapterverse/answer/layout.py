@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from chapterverse.answer.lists import List, is_item, is_numbered_heading, runs_of_items
+from chapterverse.answer.lists import List, is_item, is_numbered_heading, runs_of_items, unmarked
 from chapterverse.answer.questions import content
 from chapterverse.answer.wording import PRONOUNS
 
@@ -20,12 +20,9 @@ _EXISTENTIAL = re.compile(
 """`There was once a miller`: it stands for nothing, …"""
 _POINTS_BACK = re.compile(r"\b(?:of|on|in|to|for|with|by|from|at|under|over)\s+(?:it|them|him)\b", re.IGNORECASE)
 """… but in `There is a heron on each of them` another word does."""
-_MARKER = re.compile(r"^(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])\s+")
 _ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNORECASE)
 _JOINED = re.compile(r"[;,]\s+(?:and|or)$")
 _CONDITION = re.compile(r"\b(?:if|unless|where|when|provided that|except)\b[^.:]*:$", re.IGNORECASE)
-_NUMBER = re.compile(r"\W*(?:\d+(?:\.\d+)*[.)]?|\(?[a-z][.)])\s+(?=\S)")
-"""Of a clause, before its first word."""
 _SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
 _SEVERAL = 3
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
@@ -113,7 +110,7 @@ class Layout:
 
     def opening(self, n: int) -> str:
         """The first word of a sentence, in small letters, behind the number or the bullet that it may have."""
-        return (_NUMBER.sub("", self.sentence(n), count=1).lstrip("-*•– ").split() or [""])[0].strip("\"'“”‘’,").lower()
+        return (unmarked(self.sentence(n)).split() or [""])[0].strip("\"'“”‘’,").lower()
 
     def leans(self, n: int) -> bool:
         """Whether a sentence opens with "he", "it" or "there", and so speaks of what was named before it."""
@@ -130,14 +127,12 @@ class Layout:
 
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
-        return (
-            not self.is_heading(start, end) and "\n\n" not in self.text[start:end] and not self.only_asks(start)
-        )
+        return not self.is_heading(start, end) and "\n\n" not in self.text[start:end] and not self.only_asks(start)
 
     def only_asks(self, offset: int) -> bool:
         """Whether a line is a question, direct or not, in a list or without a stop: "How to open it" tells nothing."""
         line = self.text[slice(*self.line(offset))]
-        words = _MARKER.sub("", line).rstrip(_CLOSING)
+        words = unmarked(line).rstrip(_CLOSING)
         return (words.endswith("?") and is_item(line)) or (_ASKING.match(words) is not None and words[-1:].isalnum())
 
     def is_heading(self, start: int, end: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
+_MARK = re.compile(r"\W*(?:\d+(?:\.\d+)*[.)]?|\(?[A-Za-z][.)])\s+(?=\S)|[-*•–]\s+")
 _STEP = re.compile(r"\(?([0-9]{1,3})[.)]\s+\S")
 _MOST_BETWEEN = 6
 """Lines that may stand between two steps: a command, a remark, a list of its own. With more, sections are numbered."""
@@ -29,6 +30,12 @@ class List(NamedTuple):
 def is_item(line: str) -> bool:
     """Whether a line is an item of a list."""
     return _ITEM.match(line) is not None
+
+
+def unmarked(line: str) -> str:
+    """A line or sentence without the bullet, or the number of an item or a clause, that it begins with."""
+    mark = _MARK.match(line)
+    return line[mark.end() :] if mark else line
 
 
 def runs_of_items(text: str, lines: Sequence[Line]) -> list[list[Line]]:

@@ -38,7 +38,7 @@ _DEICTIC = frozenset(
     saying said tell point about main central key theme gist simply simple words plain please define definition
     """.split()
 )
-_ASKS_FOR_ONE = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
+_ASKS_FOR_FACT = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
 """Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
     r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what(?:['’]s|\s+(?:is|are|was|were|does|did|do))\s+"
@@ -342,7 +342,7 @@ def theme_of(title: str, question: str) -> str | None:
 def points_at_text(question: str) -> bool:
     """Whether a question asks for nothing but the text in front of the reader: `Explain this concept`."""
     asks_what = re.search(r"\bwhat\b", question, re.IGNORECASE) or not _only(question, frozenset())
-    return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_ONE.search(question)
+    return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_FACT.search(question)
 
 
 def quoted(question: str) -> list[str]:
