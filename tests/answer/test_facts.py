@@ -43,6 +43,9 @@ from chapterverse.answer.facts import Date, dates, names, negations, numbers, wi
         ("12 percentage points", 12, "point"),
         ("twice", 2, "times"),
         ("three times", 3, "times"),
+        ("10³ litres", 1000, "l"),
+        ("10⁻³ g", Fraction(1, 1000), "g"),
+        ("0⁻² g", 0, "g"),
     ],
 )
 def test_a_number_has_one_value_and_unit(text: str, value: int | Fraction, unit: str) -> None:

@@ -149,6 +149,8 @@ for _word in ("not exceed", "not exceeding", *_MORE_THAN):
     _BOUNDS[_word] = "at most"
 _BOUND_REACH = 24
 """How many characters before a number its bound may begin."""
+_POWER = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2}")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _BOUND = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})(?:\s+an?\s+\w+\s+of)?\s+$", re.IGNORECASE
 )
@@ -189,9 +191,16 @@ def _digits(text: str) -> Iterator[Number]:
             value = -value
         beside = unit_of(match["money"]) if match["money"] else "decade" if match["decade"] else ""
         end = match.end() if scale or not match["scale"] else match.start("scale")
+        if power := _POWER.match(text, end):
+            value, end = _raised(value, int(power[0].translate(_LOWERED))), power.end()
         yield Number(match.start(), len(text[:end].rstrip()), value, beside, bool(match["nth"]))
     for match in re.finditer(r"(?<!\d)[½⅓⅔¼¾⅛⅜⅝]", text):
         yield Number(match.start(), match.end(), Fraction(*_SIGNS[match[0]]))
+
+
+def _raised(value: Fraction, power: int) -> Fraction:
+    """A power; nothing has a negative one."""
+    return value**power if value or power >= 0 else value
 
 
 def _spelled(text: str) -> Iterator[Number]:
