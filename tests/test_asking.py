@@ -172,6 +172,16 @@ def test_the_title_page_says_who_wrote_the_book(clocks: Library, question: str, 
     check_grounded(answer)
 
 
+def test_a_row_is_looked_up_by_the_range_of_a_number(clocks: Library) -> None:
+    head, *rows = ["Weight of the crate | Price", "under 5 kg | £4", "5 kg up to 20 kg | £9", "over 20 kg | £25"]
+    table = "\n".join(["Freight by barge", "", "The toll is old.", "", head, *rows, "", "Crates are opened."])
+    for question, row in [("What does a 12 kg crate cost?", rows[1]), ("How much is a crate of 20 kg?", rows[1])]:
+        answer = clocks.ask(question, selection=table)
+        assert (answer.status, answer.text) == ("ok", f"{head}\n{row}")
+        assert answer.confidence > 0.9
+    assert clocks.ask("What does a 12 kg anchor cost?", selection=table).status == "refused"
+
+
 def test_what_one_thing_is_about_is_not_told_of_the_whole_book(clocks: Library) -> None:
     answer = clocks.ask("What is the main idea of the pendulum?")
     assert all("pendulum" in passage.text.lower() for passage in answer.passages[:1])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
-from chapterverse.answer.layout import lay_out
-from chapterverse.answer.tables import row_asked_for, rows_asked_for
+from chapterverse.answer.layout import Layout, lay_out
+from chapterverse.answer.tables import Row, row_asked_for, row_in_range, rows_asked_for
 from chapterverse.ingest.sentences import split
 
 VILLAGES = """Five villages there were.
@@ -88,9 +90,55 @@ Attic | monthly | head maid
 """
 
 
+PENSIONS = """Pensions of the guild
+
+Every member has a pension that grows with the years.
+
+Membership (years) | Pension | Days of rest
+0–4 | 3 crowns | 10
+5 to 9 | 5 crowns | 12
+ten or more | 9 crowns | 15
+
+It is paid at Easter.
+"""
+FREIGHT = """Freight by barge
+
+Weight of the crate | Price | Days
+under 5 kg | £4 | 2
+5 kg up to 20 kg | £9 | 3
+over 20 kg | £25 | 8
+
+Crates are opened by the toll-keeper.
+"""
+BATHS = """The baths
+
+Age | Bath | Towel
+Under 5 | free | 1 penny
+5–17 | £2 | 1 penny
+18–65 | £5 | 2 pence
+Soldiers over 18 | £1 | free
+66+ | £3 | free
+
+No dogs are let in.
+"""
+LADDER = """Moorings
+
+Length of the boat | Fee
+up to 6 m | £3
+up to 12 m | £7
+up to 20 m | £15
+
+Fees are due at dusk.
+"""
+
+
 def row(question: str, *texts: str) -> str | None:
+    return looked_up(row_asked_for, question, *texts)
+
+
+def looked_up(look: Callable[[str, Sequence[Layout]], Row | None], question: str, *texts: str) -> str | None:
     sheets = [lay_out(text, split(text)) for text in texts]
-    found = row_asked_for(question, sheets)
+    found = look(question, sheets)
     return sheets[found.sheet].text[found.start : found.end] if found else None
 
 
@@ -302,3 +350,64 @@ def test_only_of_a_whole_table_all_rows_are_found() -> None:
 def test_a_column_that_says_what_is_not_so_is_not_turned_round() -> None:
     orders = ORDERS.replace("Needs a", "Not with a").replace("relief |", "rounds | walks twice | yes | 90\nrelief |")
     assert names("Which orders need a lantern?", orders) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("What pension does a member have after 7 years?", "5 to 9"),
+        ("How many days of rest are there after 4 years of membership?", "0–4"),
+        ("How many days of rest do I get with ten years of membership?", "ten or more"),
+        ("After 40 years, what is the pension?", "ten or more"),
+        ("What does a 12 kg crate cost?", "5 kg"),
+        ("How much is a crate of 20 kilograms?", "5 kg"),  # it is not over 20
+        ("What is the price of a crate of 4.9 kg?", "under"),
+        ("How many days does freight of 30 kg take by barge?", None),  # to take may be anything
+        ("How many days for freight of 30 kg?", "over"),
+        ("What does a bath cost for a 70-year-old?", "66+"),
+        ("How much is a bath at the age of 3?", None),  # no word beside the number tells what it is
+        ("How much is a bath at age 3?", "Under 5"),
+        ("What does a towel cost a person aged 40 years?", "18–65"),  # and is no soldier
+        ("What does a bath cost soldiers aged 70 years?", None),  # two rows hold that
+        ("What is the fee for a boat of 10 m?", "up to 12"),
+        ("What is the fee for a boat of 12 m?", "up to 12"),
+        ("What is the fee for a boat of 21 m?", None),
+        ("How much does a boat of 10 feet pay?", None),
+        ("What pension does a widow have after 7 years?", None),
+        ("What pension does a member have every 7 years?", None),
+        ("What pension did a member have 7 years ago?", None),
+        ("What pension does a member have after more than 7 years?", None),
+        ("What pension does a member not have after 7 years?", None),
+        ("How many coins of pension are there after 7 years?", None),
+        ("Why does the pension grow after 7 years?", None),
+        ("What is there after 7 years?", None),
+        ("What pension is there after the 7th year?", None),
+        ("What do two crates of 12 kg cost?", None),
+        ("How long is a crate of 12 kg?", None),
+        ("", None),
+    ],
+)
+def test_a_row_is_looked_up_by_its_range(question: str, label: str | None) -> None:
+    found = looked_up(row_in_range, question, "The toll is old.", PENSIONS, FREIGHT, BATHS, LADDER)
+    assert (found or "").startswith(label or "")
+    assert (found is None) == (label is None)
+
+
+def test_a_range_that_does_not_hold_a_number_is_not_its_name() -> None:
+    question = "What is the price of a crate of 20 kg?"
+    assert row(question, FREIGHT.replace("5 kg up to 20 kg", "the rest")) is None
+    assert row("What is the price of a crate over 20 kg?", FREIGHT) == "over 20 kg | £25 | 8"
+
+
+def test_ranges_may_share_no_number() -> None:
+    question = "What pension does a member have after 5 years?"
+    assert looked_up(row_in_range, question, PENSIONS.replace("0–4", "0–5")) is None
+    assert looked_up(row_in_range, question, PENSIONS, PENSIONS) == "5 to 9 | 5 crowns | 12"  # passages overlap
+    assert looked_up(row_in_range, question, PENSIONS, PENSIONS.replace("5 crowns", "6 crowns")) is None
+
+
+def test_of_open_ranges_all_must_be_seen() -> None:
+    long = f"{'It is a long story. ' * 30}\n\n{LADDER}"
+    question = "What is the fee for a boat of 10 m?"
+    assert looked_up(row_in_range, question, long) == "up to 12 m | £7"
+    assert looked_up(row_in_range, question, long[: long.index("\n\nFees")]) is None

@@ -34,7 +34,7 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
-from chapterverse.answer.tables import row_asked_for, rows_asked_for
+from chapterverse.answer.tables import row_asked_for, row_in_range, rows_asked_for
 from chapterverse.answer.titlepage import title_line
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -182,8 +182,11 @@ class _Composer:
         """The best answer, from the place that most probably holds it and speaks of what is asked about.
 
         Where one passage at least answers, a row that the question points at and a sentence of the form "A … is" are
-        answers whatever the reader thinks of them.
+        answers whatever the reader thinks of them. The row of a range is, where no passage does.
         """
+        if held := row_in_range(query, self._sheets):
+            covering = self._sheets[held.sheet].covering(held.start, held.end)
+            return _Pick(tuple(self._whole(held.sheet, *covering, query)), "")
         texts = [sheet.text for sheet in self._sheets]
         readings = weighed(query, texts, self._reader.read(query, texts))
         if max(reading.answerable for reading in readings) < threshold:

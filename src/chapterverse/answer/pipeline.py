@@ -17,6 +17,7 @@ from chapterverse.answer.conflicts import Conflict, find_conflicts
 from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
+from chapterverse.answer.layout import lay_out
 from chapterverse.answer.narrower import SURE, WORTH_IT, narrowed
 from chapterverse.answer.needs import Book, Mind
 from chapterverse.answer.once import OncePerQuestion
@@ -37,7 +38,9 @@ from chapterverse.answer.questions import (
     queries,
     quoted,
 )
+from chapterverse.answer.ranges import number_in
 from chapterverse.answer.retrieve import Found
+from chapterverse.answer.tables import row_in_range
 from chapterverse.answer.titlepage import title_line
 from chapterverse.answer.validate import Quality, Validation, validate_retrieval
 from chapterverse.types import (
@@ -62,8 +65,9 @@ _RELATED = 0.03
 """From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
 _OPENING = 3
 """How many chunks, from the first, may say who wrote a book and what it is called: elsewhere another book is meant."""
-_TITLE_PAGE = 0.95
-"""How sure it is that a line of the title page names what is asked: a guess, no set of questions has enough of them."""
+_BY_RULE = 0.95
+"""How sure it is that a line of the title page, or the row of a range, tells what is asked: a guess, no set of
+questions has enough of them."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
 
@@ -236,22 +240,27 @@ class _Ask:
     def _may_answer(self, verdicts: Sequence[Validation]) -> bool:
         """The verdict binds. A theme, or a question about nothing but the selection, has no answer to look for.
 
-        Nor has the reader where a line of the title page names what is asked.
+        Nor has the reader where a line of the title page names what is asked, or a row by the range of its number.
         """
         order: tuple[Quality, ...] = ("Good", "Partial", "Poor")
         self.quality = min((verdict.retrieval_quality for verdict in verdicts), key=order.index)
         if asks_for_theme(self.question) or (self.selection is not None and points_at_text(self.question)):
             self.answerable = 1.0
             return True
-        if self._on_title_page:
-            self.answerable = _TITLE_PAGE
+        if self._told_by_rule:
+            self.answerable = _BY_RULE
             return True
         self.answerable = max(verdict.answerable for verdict in verdicts)
         return any(verdict.answer_present for verdict in verdicts)
 
     @property
-    def _on_title_page(self) -> bool:
-        return any(title_line(self.question, passage.text) for passage in self.passages)
+    def _told_by_rule(self) -> bool:
+        texts = [passage.text for passage in self.passages]
+        if any(title_line(self.question, text) for text in texts):
+            return True
+        looked_up = [query for query in queries(self.question) if number_in(query)]
+        sheets = [lay_out(text, self.mind.sentences(text)) for text in texts] if looked_up else []
+        return any(row_in_range(query, sheets) for query in looked_up)
 
     async def _conflicts(self, verdicts: Sequence[Validation]) -> list[Conflict]:
         if len(verdicts) > 1 or not verdicts[0].answer_present or asks_for_theme(self.question):
@@ -353,8 +362,8 @@ class _Ask:
             for passage, reading in zip(self.passages, verdict.readings, strict=False)
             if passage.id in used
         ]
-        if self._on_title_page:
-            chances.append(_TITLE_PAGE)
+        if self._told_by_rule:
+            chances.append(_BY_RULE)
         confidence = max(chances, default=0.0) * min((s.support for s in sentences), default=1.0)
         text = text_of([sentence.text for sentence in sentences])
         answer = self._answer(text, status or ("partial" if absent else "ok"), None, confidence)

@@ -1,4 +1,4 @@
-"""Rows of tables that a question points at: by their name, or as the highest or the lowest of all.
+"""Rows of tables that a question points at: by their name, by a range, or as the highest or the lowest of all.
 
 The reader sees words beside words. Whose row a number stands in, and which of many is the greatest, is told from the
 table itself.
@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain, takewhile
 from typing import NamedTuple
 
-from chapterverse.answer import facts
+from chapterverse.answer import facts, ranges
 from chapterverse.answer.layout import Layout, Table
 from chapterverse.answer.questions import content
 from chapterverse.answer.units import unit_of
@@ -78,6 +78,13 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 """Then there is another condition than the value of a cell."""
+_ASKS_VALUE = re.compile(r"\b(?:what|which|how (?:many|much|long))\b", re.IGNORECASE)
+_HOW_MUCH = re.compile(r"\bhow much (?:is|are|do|does|would|will)\b", re.IGNORECASE)
+_PRICE = content("cost costs price fee charge charged rate fare pay paid")
+_MONEY = frozenset("£ $ € ¥ penny shilling".split())
+_OF_ANYBODY = content("get give given receive entitled due allowed apply applies person people someone employee worker")
+"""Words that a question may have for whom a row is."""
+_OF_AGE = content("old age aged")
 _MOST_ROWS = 8
 _NOT_FULL = 600
 """Characters: a passage that is shorter by a row has not been cut off, half of what one may have being left."""
@@ -94,6 +101,20 @@ class Row(NamedTuple):
 def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row that a question names, or else the one that has most or least of what it asks for."""
     return _named(query, sheets) or _extreme(query, sheets)
+
+
+def row_in_range(query: str, sheets: Sequence[Layout]) -> Row | None:
+    """The one row whose range holds the number of a question for what another column tells.
+
+    A reader takes "12 kg" for none of the words of "5 to 20 kg", so that it is not asked: the question must speak of
+    nothing that does not stand in the row or around its table.
+    """
+    number = ranges.number_in(query)
+    if number is None or not _ASKS_VALUE.search(query) or _NEGATIVE.search(query) or _SUPERLATIVE.search(query):
+        return None
+    rows = [Row(grid.number, *row) for grid in _grids(sheets) for row in _held(grid, query, number)]
+    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
+    return rows[0] if len(lines) == 1 else None
 
 
 def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
@@ -149,6 +170,38 @@ def _grids(sheets: Sequence[Layout]) -> Iterator[_Grid]:
                 yield _Grid(n, sheet, table, sheet.cells(table.header))
 
 
+def _held(grid: _Grid, query: str, number: facts.Number) -> list[tuple[int, int]]:
+    """The rows of a table that begin with a range of the number of a question, and tell what it asks.
+
+    Where all are open to one side ("over 5 kg", "over 10 kg"), a row that is not in the passage may be nearer.
+    """
+    spans = {row: span for row in grid.table.rows if (span := ranges.span_of(grid.cells(row)[0]))}
+    if ranges.is_ladder(list(spans.values())) and not _is_whole(grid):
+        return []
+    rows = [row for row, span in spans.items() if _holds(grid, span, query, number)]
+    meant = ranges.narrowest([spans[row] for row in rows])
+    return [rows[n] for n in meant if _is_told(grid, rows[n], query, number)]
+
+
+def _holds(grid: _Grid, span: ranges.Span, query: str, number: facts.Number) -> bool:
+    """Whether a range of a table holds the number of a question, and is of nothing that is not meant."""
+    meant = content(query) | grid.setting
+    return span.words <= meant and ranges.is_held(query, number, span, grid.titles[0])
+
+
+def _is_told(grid: _Grid, row: tuple[int, int], query: str, number: facts.Number) -> bool:
+    """Whether a row tells what a question asks of its number: a column has it, and all other words are known."""
+    _, *cells = grid.cells(row)
+    rest = f"{query[: number.start]} {query[number.tail :]}"
+    said, columns = content(rest), frozenset().union(*grid.head[1:])
+    has_price = columns & _PRICE or any(one.unit in _MONEY for cell in cells for one in facts.numbers(cell))
+    priced = has_price and (said & _PRICE or _HOW_MUCH.search(query))
+    known = (_PRICE if priced else frozenset()) | _OF_ANYBODY | (_OF_AGE if number.unit == "year" else frozenset())
+    verbs = said & _VERBS - known - grid.setting
+    counted = content(" ".join(_COUNTED.findall(query))) <= columns
+    return bool(priced or said & columns) and counted and not verbs and _tells(grid, row, rest, known)
+
+
 def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row whose first cell and one of whose columns the question names; also what it counts.
 
@@ -157,7 +210,7 @@ def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
     """
     counted, measured = content(" ".join(_COUNTED.findall(query))), _MEASURED.search(query)
     how_many, measures = (measured[1], content(_DIMENSIONS[measured[2].lower()])) if measured else ("", frozenset())
-    said = content(query) | measures
+    said, number = content(query) | measures, ranges.number_in(query)
     best, most = None, 0
     for grid in _grids(sheets):
         columns = frozenset().union(*(cell - _VERBS or cell for cell in grid.head[1:]))
@@ -167,14 +220,16 @@ def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
             if not first or not first <= said or first <= grid.head[0] or named <= most:
                 continue
             numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
+            if number and (span := ranges.span_of(name)) and not _holds(grid, span, query, number):
+                continue  # "over 20 kg" is not the name of 20 kg
             if numbered and (not how_many or columns & measures) and _tells(grid, row, query):
                 best, most = Row(grid.number, *row), named
     return best
 
 
-def _tells(grid: _Grid, row: tuple[int, int], query: str) -> bool:
+def _tells(grid: _Grid, row: tuple[int, int], query: str, known: frozenset[str] = frozenset()) -> bool:
     """Whether all that a question speaks of stands in a row or around its table, but for words of any such question."""
-    known = content(" ".join(grid.cells(row))) | grid.setting | _OF_TABLES | _VERBS
+    known |= content(" ".join(grid.cells(row))) | grid.setting | _OF_TABLES | _VERBS
     known |= content(" ".join(word for word in _IN_UNITS.findall(query) if unit_of(word)))
     measured = _MEASURED.search(query)
     by = measured[2].lower() if measured else ""
