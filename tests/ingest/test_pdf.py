@@ -307,6 +307,43 @@ def test_cells_that_wrap_or_span_rows_are_written_once() -> None:
     ]
 
 
+def page_with(rows: list[list[str]], apart: float, wrapped: float) -> pdfs.Draw:
+    """A table without lines, whose rows of one cell stand so near below the row before."""
+
+    def page(canvas: Canvas) -> None:
+        y = 700.0
+        for row in rows:
+            y -= apart if len(row) > 1 else wrapped
+            for x, cell in zip((76, 204, 304), row, strict=False):
+                text_at(canvas, x, y, cell, 10)
+        column(canvas, filled(PROSE), y=y - 30)
+
+    return page
+
+
+WRAPPED = [
+    ["Name of the", "Built", "Bells"], ["Tower"], ["Stennet on the", "1703", "5"], ["upper river"], ["and its banks"],
+    ["High Garth", "1710", "1"], ["Tollen by", "1721", "2"], ["Old Ford"],
+]  # fmt: skip
+
+
+def test_the_first_cell_of_a_row_may_wrap() -> None:
+    table = (
+        "Name of the Tower | Built | Bells\nStennet on the upper river and its banks | 1703 | 5\n"
+        "High Garth | 1710 | 1\nTollen by Old Ford | 1721 | 2"
+    )
+    assert blocks(read(drawn(page_with(WRAPPED, 18, 12)))) == [("table", table), ("paragraph", PROSE)]
+    near = blocks(read(drawn(page_with(WRAPPED[2:7], 12, 12))))
+    assert near[0][1].startswith("Stennet on the upper river and its banks | 1703")  # in small letters
+
+
+@pytest.mark.parametrize("line", ["Lower Vale", "1", "a) They ring."])
+def test_what_stands_below_a_row_as_rows_do_is_no_rest_of_it(line: str) -> None:
+    apart = 12 if line == "Lower Vale" else 18
+    found = blocks(read(drawn(page_with([*ROWS[:3], ROWS[3], [line]], apart, 12))))
+    assert found[0] == ("table", TABLE)
+
+
 def test_a_sentence_about_a_table_is_no_caption() -> None:
     text = "Table 3 shows that nobody agreed. " + PROSE
     assert blocks(read(pdfs.simple(text))) == [("paragraph", text)]

@@ -20,6 +20,9 @@ _MIN_GAP = 0.4
 """Columns are at least so many ems apart."""
 _WRAPPED = 1.45
 """The lines of one cell are at most so many ems apart."""
+_NEARER = 0.15
+"""By so many ems at the least the lines of one cell are nearer to each other than rows are."""
+_SAME_SIZE = 0.5
 _MIN_ROWS = 3
 _NUMERIC = re.compile(r"[\d.,:%$€£()+\-–/]+")
 _MARKER = re.compile(r"(?:[-–•▪●○◦‣·*]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)[.)])")
@@ -196,10 +199,11 @@ def aligned_table(rows: list[Row], start: int, words: Words) -> tuple[Table, int
     cells stand in the same columns. Rows that hold but the rest of a wrapped cell belong to the row before."""
     lines: list[list[_Cell]] = []
     columns: list[tuple[float, float]] = []
-    for before, row in pairwise([rows[start], *rows[start:]]):
+    for at, (before, row) in enumerate(pairwise([rows[start], *rows[start:]]), start=start):
         cells = _cells(row)
         tight = row.y - before.y <= _WRAPPED * row.size
-        if row.y - before.y > 3 * row.size or (len(cells) < 2 and not _wraps(cells, columns, tight)):
+        wraps = len(cells) > 1 or _wraps(cells, columns, tight) or (tight and _hangs(rows, start, at, columns))
+        if row.y - before.y > 3 * row.size or not wraps:
             break
         wider = _union([*columns, *((cell.left, cell.right) for cell in cells)], _MIN_GAP * row.size)
         if len(wider) < 2 or not all(_in_columns(line, wider, row.size) for line in [*lines, cells]):
@@ -245,6 +249,27 @@ def _wraps(cells: list[_Cell], columns: list[tuple[float, float]], tight: bool) 
     if not cells or not columns or not tight or cells[0].left <= columns[0][1] or cells[0].left > columns[-1][1]:
         return False
     return len(cells) <= max((len(columns) - 1) // 2, 1) and not any(_NUMERIC.fullmatch(cell.text) for cell in cells)
+
+
+def _hangs(rows: list[Row], start: int, at: int, columns: list[tuple[float, float]]) -> bool:
+    """Whether a row holds only the rest of the first cell of the row before, and not the name of a group of rows.
+
+    It is nearer to that row than rows of the table are to each other, or goes on in small letters.
+    """
+    cells, row = _cells(rows[at]), rows[at]
+    if len(cells) != 1 or len(columns) < 2 or abs(row.size - rows[at - 1].size) > _SAME_SIZE:
+        return False
+    [cell] = cells
+    beyond = cell.right >= columns[1][0] - _MIN_GAP * row.size
+    if beyond or _NUMERIC.fullmatch(cell.text) or _MARKER.match(cell.text):
+        return False
+    gaps = [here.y - above.y for above, here in pairwise(rows[start:at]) if len(_cells(here)) > 1]
+    for above, below in pairwise(rows[at:]):
+        if len(_cells(below)) > 1 or below.y - above.y > _WRAPPED * below.size:
+            gaps += [below.y - above.y] if len(_cells(below)) > 1 else []
+            break
+    apart = min(gaps, default=0.0) - (row.y - rows[at - 1].y)
+    return apart > _NEARER * row.size or cell.text[:1].islower()
 
 
 def _arranged(lines: list[list[_Cell]], columns: list[tuple[float, float]], words: Words) -> list[list[str]]:
