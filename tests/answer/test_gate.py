@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from chapterverse.answer.evidence import around, units
 from chapterverse.answer.form import DraftedSentence, as_draft
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check
 from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
@@ -406,6 +407,42 @@ def test_an_answer_has_so_many_sentences_at_the_most(limits: Limits, most: int) 
     gated = gate(*draft, limits=limits)
     assert len(gated.sentences) == most
     assert codes(gated) == ["too_long"] * (7 - most)
+
+
+PIPES = """The sieve was made by Ada Kell. She ran it as `cat names | sort` at night. Nobody has changed it.
+
+1. Run `cat old | sort` first. Wait for the bell.
+2. Run `cat new | sort` then.
+
+Tower | Bells
+Stennet | It has five bells. They are old.
+
+The lever is set to up | down by hand. It squeaks.
+"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "evidence"),
+    [
+        ("Nobody has changed it.", "Nobody has changed it."),
+        ("`cat names | sort`", "She ran it as `cat names | sort` at night."),
+        ("Wait for the bell", "Wait for the bell."),
+        ("`cat new | sort`", "Run `cat new | sort` then."),
+        ("up | down", "The lever is set to up | down by hand."),
+        ("They are old.", "Tower Stennet; Bells It has five bells. They are old."),
+        ("Bells", "Tower; Bells"),
+    ],
+)
+def test_a_bar_in_prose_makes_no_row_of_it(quote: str, evidence: str) -> None:
+    at = PIPES.index(quote)
+    [found] = around((at, at + len(quote)), PIPES, units(PIPES, split))
+    assert found.text == evidence
+
+
+def test_a_row_as_markdown_has_it_is_evidence_by_its_cells() -> None:
+    text = "| Tower | Bells |\n|---|---|\n| Stennet | 5 |"
+    [found] = around((text.index("5"), text.index("5") + 1), text, units(text, split))
+    assert found.text == "Tower Stennet; Bells 5"
 
 
 def test_a_list_or_a_row_that_is_quoted_whole_counts_as_one() -> None:

@@ -290,6 +290,22 @@ def test_the_cells_of_a_line(line: str, cells: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "tables"),
+    [
+        ("The lever is set to up | down by hand.", 0),
+        ("Lamps\n\nIt reads `ps | sort | uniq`.\n\nLamp | Oil\nOld | none", 1),
+        ("1. Run `ps | sort`.\n2. Run `ps | uniq`.", 0),
+        ("Step | Told\n1. Oil | It is oiled.\n2. Rest | It rests.", 1),
+        ("Lamp | It burns oil.\nOld | It does not.", 1),
+        ("Lamp | Oil", 1),
+        ("Lamp | Oil\nOld | none\n\nNew | some", 1),  # of two pages
+    ],
+)
+def test_rows_stand_below_each_other(text: str, tables: int) -> None:
+    assert len(lay_out(text, split(text)).tables) == tables
+
+
+@pytest.mark.parametrize(
     ("question", "expected"),
     [
         ("Which rooms are swept weekly?", ["Loft", "Cellar"]),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chapterverse.answer.facts import MONTHS, names
+from chapterverse.answer.layout import Layout, Table
 from chapterverse.answer.lists import is_item
 from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PAST_FORMS, REFERRING
@@ -106,11 +107,10 @@ def _fold(text: str) -> tuple[str, list[int]]:
 def units(text: str, sentences: Sentences) -> list[tuple[int, int]]:
     """The sentences of a passage; a row of a table is one, however it reads."""
     found: list[tuple[int, int]] = []
+    layout = Layout(text, ())
     for start, end in sentences(text):
-        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-        last = len(text) if last < 0 else last
-        if " | " in text[first:last]:
-            start, end = first, last
+        if layout.table_at(start):
+            start, end = layout.line(start)
         if not found or start >= found[-1][1]:
             found.append((start, end))
     return found
@@ -136,27 +136,22 @@ def lead_in(text: str, start: int) -> str:
 
 def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:
     """The sentences that a located quote touches."""
+    layout = Layout(text, ())
     for number, (start, end) in enumerate(spans):
         if start < span[1] and end > span[0]:
             sentence = text[start:end]
-            if " | " in sentence:
-                yield Evidence(_row(text, start, end))
+            if table := layout.table_at(start):
+                yield Evidence(_row(layout, table, (start, end)))
             else:
                 context, subject = _antecedent(number, text, spans)
                 previous = text[slice(*spans[number - 1])] if number else ""
                 yield Evidence(_LIST_MARKER.sub("", sentence), context, subject, _LIST_MARKER.sub("", previous))
 
 
-def _row(text: str, start: int, end: int) -> str:
+def _row(layout: Layout, table: Table, row: tuple[int, int]) -> str:
     """A table's row with each cell behind the heading of its column."""
-    first = start
-    while first > 0:
-        above = text.rfind("\n", 0, first - 1) + 1
-        if " | " not in text[above : first - 1]:
-            break
-        first = above
-    heads = [cell.strip() for cell in text[first : text.find("\n", first)].split(" | ")] if first < start else []
-    cells = [cell.strip() for cell in text[start:end].split(" | ")]
+    heads = layout.cells(table.header) if table.header and table.header != row else []
+    cells = layout.cells(row)
     if len(heads) != len(cells):
         return "; ".join(cells)
     return "; ".join(f"{head} {cell}".strip() for head, cell in zip(heads, cells, strict=True))

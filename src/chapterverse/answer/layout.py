@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,7 +28,6 @@ _SEVERAL = 3
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 """What stands between two cells; at the end of a line, beside an empty one."""
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
-_Test = Callable[[str], bool]
 _SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
 
@@ -159,7 +158,7 @@ class Layout:
 
     @cached_property
     def tables(self) -> list[Table]:
-        runs = [[row for row in run if not _is_rule(self.text[slice(*row)])] for run in self._runs(_is_row)]
+        runs = [[row for row in run if not _is_rule(self.text[slice(*row)])] for run in self._runs()]
         return [self._table(rows) for rows in runs if rows]
 
     def table_at(self, offset: int) -> Table | None:
@@ -248,15 +247,36 @@ class Layout:
     def _lines(self) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(r"\S[^\n]*", self.text)]
 
-    def _runs(self, belongs: _Test) -> list[list[tuple[int, int]]]:
-        """Lines of one kind that follow each other."""
+    def _runs(self) -> list[list[tuple[int, int]]]:
+        """Rows that follow each other."""
+        rows = {row for block in self._blocks() for row in self._rows(block)}
         runs: list[list[tuple[int, int]]] = [[]]
-        for start, end in self._lines:
-            if belongs(self.text[start:end]):
-                runs[-1].append((start, end))
+        for line in self._lines:
+            if line in rows:
+                runs[-1].append(line)
             elif runs[-1]:
                 runs.append([])
         return [run for run in runs if run]
+
+    def _rows(self, block: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The rows among lines without a blank one between them.
+
+        Rows stand below each other: a sentence alone is prose, be there a bar in it, and so are steps with commands
+        (`ps | sort`) in them.
+        """
+        rows = [line for line in block if _is_row(self.text[slice(*line)])]
+        told = [self.text[slice(*row)] for row in rows]
+        prose = all(map(_ends_as_sentence, told)) and (len(told) < 2 or all(map(is_item, told)))
+        return [] if prose else rows
+
+    def _blocks(self) -> list[list[tuple[int, int]]]:
+        """The lines between blank ones."""
+        blocks: list[list[tuple[int, int]]] = []
+        for line in self._lines:
+            if not blocks or self.text.count("\n", blocks[-1][-1][1], line[0]) > 1:
+                blocks.append([])
+            blocks[-1].append(line)
+        return blocks
 
 
 def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
@@ -287,6 +307,10 @@ def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
         return True
     announced = len(text[first:last].rpartition(":\n")[2].strip().splitlines()) if ":\n" in text[first:last] else 0
     return 0 < announced < _MOST_LINES and text[last:start] == "\n" and text[end - 1] not in ".!?"
+
+
+def _ends_as_sentence(line: str) -> bool:
+    return line.rstrip(_CLOSING + "` ")[-1:] in tuple(_STOPS)
 
 
 def _ends_with_colon(sentence: str) -> bool:
