@@ -234,6 +234,39 @@ class Cites(WordReader):
         ]
 
 
+class TestEntries:
+    FAQ = (
+        "1. How do I open the hive?\n\nSmoke it first. Wait for a minute.\n\n"
+        "2. When is honey ripe?\n\nIn July. After rain it is a week later.\n\n3. Who may help?\n\nAny member."
+    )
+
+    def quoted(self, question: str, *spans: str, text: str = FAQ) -> list[str]:
+        reader = Finds((0.9, spans), (0.6, ("Bees sleep.",)))
+        return [one.text for one in answered(question, text, "Bees sleep.", reader=reader, threshold=0.5).sentences]
+
+    def test_the_answer_to_a_question_that_the_book_asks_is_all_that_stands_below_it(self) -> None:
+        assert self.quoted("How do I open the hive?", "open the hive") == ["Smoke it first. Wait for a minute."]
+        assert self.quoted("When is honey ripe?", "In July") == ["In July. After rain it is a week later."]
+
+    def test_and_not_what_stands_below_the_next(self) -> None:
+        assert self.quoted("When is honey ripe?", "Any member") == ["In July. After rain it is a week later."]
+
+    def test_of_a_long_answer_its_opening_or_what_the_reader_chose(self) -> None:
+        text = "When is honey ripe?\n\nIn July. It is dark. Some like it. Taste it on the day of the fair.\n\nBees hum."
+        assert self.quoted("When is honey ripe?", "Bees hum.", text=text) == [
+            "In July.",
+            "It is dark.",
+            "Some like it.",
+        ]
+        assert "Taste it on the day of the fair." in self.quoted("When is honey ripe?", "on the day", text=text)
+
+    def test_a_heading_that_names_what_is_asked_for_brings_all_below_it(self) -> None:
+        text = "Aim\n\nWe keep bees alive. Nobody pays for it.\n\nPast\n\nIt began in 1911."
+        whole = ["We keep bees alive. Nobody pays for it."]
+        assert self.quoted("What is the aim?", "bees alive", text=text) == whole
+        assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
+
+
 class TestWhatIsAnnounced:
     GUIDE = (
         "Undoing\n\nTo cancel your last commit, run the following command:\n\nvcs revert HEAD\n\nThis adds a commit."
@@ -739,6 +772,10 @@ class TestThemesAndSelections:
             ("Explain what a timewarden was.", "timewarden"),
             ("Define maintaining power", "maintaining power"),
             ("What's a foliot?", "foliot"),
+            ("What is the meaning of 'foliot'?", "foliot"),
+            ("What is the definition of the term foliot?", "foliot"),
+            ("Definition of maintaining power", "maintaining power"),
+            ("Meaning is all", None),
             ("What does GHQ stand for?", "GHQ"),
             ("Who was Kell?", None),
             ("What did Innick ask for an eight-day clock showing the moon?", None),
