@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from chapterverse.answer.lists import unmarked
 from chapterverse.answer.questions import content
 
 _SAYS_WHAT = re.compile(
@@ -20,7 +21,6 @@ _GLOSS = re.compile(
 """What parts a word from its meaning in a glossary; no colon that leads on to a list, no dash of a pair."""
 _MEANS = r"\s+(?:means|denotes|refers\s+to)\s+\S"
 """Then whatever follows is what it is: `“Business Day” means any day but Sunday`."""
-_ITEM = r"(?:[-*•]\s+)?"
 _QUOTE = "[\"'“”‘’*_]?"
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
 _WRITING = r"(?:chapter|section|part|book|guide|handbook|manual|report|plan|paper|story|work)"
@@ -58,12 +58,13 @@ def defines(sentence: str, subject: str | None) -> bool:
     if subject is None:
         match = _SUBJECT.match(sentence)
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
+    sentence = unmarked(sentence)
     words = r"\s+".join(re.escape(word) for word in subject.split())
     says = rf"(?:{_SAYS_WHAT.pattern}|{_MEANS})"
     if re.match(rf"{_QUOTE}(?:(?:An?|The)\s+)?{words}{_QUOTE}{says}", sentence, re.IGNORECASE):
         return True
     one = words.removesuffix("s") if len(subject) > 3 else words
-    entry = re.match(rf"{_ITEM}{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
+    entry = re.match(rf"{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
     return entry is not None and _GLOSS.match(sentence, entry.end()) is not None
 
 
