@@ -267,6 +267,32 @@ class TestEntries:
         assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
 
 
+class TestEnumerations:
+    LEAD = "The inn had three faults."
+    MEMBERS = ("First, it was wet.", "Second, it was draughty.", "Finally, it was far off.")
+
+    def quoted(self, question: str, *members: str) -> list[str]:
+        text = f"{self.LEAD} {' '.join(members)} It was sold in May."
+        return [one.text for one in answered(question, text, reader=Cites(members[0])).sentences]
+
+    def test_all_members_are_quoted_with_what_leads_into_them(self) -> None:
+        assert self.quoted("What were the faults of the inn?", *self.MEMBERS) == [self.LEAD, *self.MEMBERS]
+
+    def test_without_it_where_there_is_no_room(self) -> None:
+        assert self.quoted("Why did the inn fail?", *self.MEMBERS) == [*self.MEMBERS]
+
+    def test_too_many_members_are_left_as_they_were(self) -> None:
+        many = (*self.MEMBERS[:2], "Third, it was dear.", self.MEMBERS[2])
+        assert self.quoted("Why did the inn fail?", *many) == [self.MEMBERS[0]]
+
+    def test_one_member_answers_another_question(self) -> None:
+        assert self.quoted("Who said that it was wet?", *self.MEMBERS) == [self.MEMBERS[0]]
+
+    def test_members_within_a_sentence_stay_together(self) -> None:
+        told = "The inn has three parts: (a) the hall; (b) the stable; and (c) the well."
+        assert quoted("What are the parts of the inn?", f"Elms grow here. {told} They are dark.") == [told]
+
+
 class TestWhatIsAnnounced:
     GUIDE = (
         "Undoing\n\nTo cancel your last commit, run the following command:\n\nvcs revert HEAD\n\nThis adds a commit."

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from chapterverse.answer import centrality
 from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
-from chapterverse.answer.entries import answer_below, section_named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
@@ -37,6 +36,7 @@ from chapterverse.answer.questions import (
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
 from chapterverse.answer.tables import row_asked_for, rows_asked_for
 from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
 
@@ -203,11 +203,11 @@ class _Composer:
         if best is None:
             return self._headed(query, readings, threshold)
         sheet = self._sheets[best.sheet]
-        if section := self._section(query, best):
-            quotes = [section]
+        if spans := whole(query, sheet, (best.start, best.end), self._split):
+            quotes = [_Quote(best.sheet, *span) for span in spans]
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
-        most = _most(query)
+        most = most_sentences(query)
         beside = (
             () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most, query)
         )
@@ -215,36 +215,10 @@ class _Composer:
         return self._complete(pick, *asked_count(query))
 
     def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[_Place]) -> tuple[_Quote, ...]:
-        """What the likeliest passage says under the question itself, whatever else in it the reader likes better.
-
-        Of more than can be quoted the opening, unless the reader's own choice is in it.
-        """
+        """What the likeliest passage says under the question itself."""
         n = max(range(len(readings)), key=lambda n: readings[n].answerable)
-        sheet = self._sheets[n]
-        entry = answer_below(query, sheet)
-        if entry is None:
-            return ()
-        quote = _Quote(n, entry.start, entry.end)
-        if self._fits(quote, query):
-            return (quote,)
-        best = next((place for place in places if place.sheet == n), None)
-        if best and entry.holds(best.start, best.end):
-            return ()
-        first = sheet.within(entry.start, entry.end)[0]
-        return tuple(_Quote(n, *one) for one in sheet.sentences[first : first + _most(query)])
-
-    def _section(self, query: str, best: _Place) -> _Quote | None:
-        """All that stands under a heading which names what is asked for, if the best place is there and it fits."""
-        entry = section_named(query, self._sheets[best.sheet])
-        if entry is None or not entry.holds(best.start, best.end):
-            return None
-        quote = _Quote(best.sheet, entry.start, entry.end)
-        return quote if self._fits(quote, query) else None
-
-    def _fits(self, quote: _Quote, query: str) -> bool:
-        """Whether an answer may be so long; a list counts as one sentence."""
-        text = self._text(quote)
-        return any(map(is_item, text.splitlines())) or sentence_count(text, self._split) <= _most(query)
+        best = next(((place.start, place.end) for place in places if place.sheet == n), None)
+        return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
         """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
@@ -457,11 +431,6 @@ class _Composer:
 
     def _text(self, quote: _Quote) -> str:
         return self._sheets[quote.sheet].text[quote.start : quote.end]
-
-
-def _most(query: str) -> int:
-    """How many sentences may answer."""
-    return DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
 
 
 def _overlap(one: _Quote, other: _Quote) -> bool:
