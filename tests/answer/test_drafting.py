@@ -719,6 +719,28 @@ class TestThemesAndSelections:
             "The crutch is the light arm that reaches down behind the pendulum."
         ]
 
+    def test_neither_captions_nor_code_nor_exercises_nor_licences_are_a_theme(self) -> None:
+        pears = "Pears are picked late in autumn here. Dry cellars keep pears until spring."
+        text = (
+            f"Figure 1: Pears that are picked in autumn keep until spring.\n\n{pears}\n\n"
+            "pears = picked(autumn)  # Pears that are picked in autumn keep until spring.\n\nWho may copy it\n\n"
+            "Pears picked in autumn are licensed under the terms that keep until spring.\n\nExercises\n\n"
+            "Tell why pears that are picked in autumn keep until spring."
+        )
+        assert " ".join(quoted("What is this document about?", text)) == pears
+        exercise = "Tell why pears that are picked in autumn keep until spring."
+        for label in ("book.md (Pears › Exercises)", "book.md (page 3, Exercises)"):
+            offered = (Offered("S1", label, exercise), Offered("S2", "book.md", pears))
+            composed = compose(Brief("What is this document about?", offered), WordReader(), split)
+            assert " ".join(one.text for one in composed.sentences) == pears
+
+    def test_a_stated_purpose_goes_before_what_is_most_central(self) -> None:
+        purpose = "This guide explains how fruit is kept in a cellar."
+        pears = [
+            f"Pears from the {side} wall are picked in {month}." for side in ("old", "new") for month in ("May", "June")
+        ]
+        assert purpose in quoted("What is this document about?", " ".join((*pears, purpose, "Nobody eats them raw.")))
+
     def test_a_theme_is_neither_said_by_somebody_nor_a_title_nor_an_imprint(self) -> None:
         own = [
             "The miller and his wife grind the flour of the valley with the old mill.",

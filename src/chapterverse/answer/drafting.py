@@ -7,6 +7,7 @@ reader thinks that other sentences of the passage are likely to answer too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -411,16 +412,27 @@ class _Composer:
         """The sentences that have most in common with all others and bear on the question, in the book's order."""
         readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
         places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
+        places = [(n, i) for n, i in places if not self._stands_apart(n, i)] or places
         places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
         while True:
             weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
             texts = [self._sheets[n].sentence(i) for n, i in places]
             chosen = [places[k] for k in sorted(centrality.most_central(texts, weights, count))]
-            # What opens with "he" needs the sentence before it, or it speaks of nobody.
-            adrift = [(n, i) for n, i in chosen if self._sheets[n].leans(i) and (n, i - 1) not in chosen]
+            adrift = [(n, i) for n, i in chosen if self._leans(n, i) and (n, i - 1) not in chosen]
             if not adrift or len(places) - len(adrift) < count:
                 return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in chosen)
             places = [place for place in places if place not in adrift]
+
+    def _leans(self, n: int, i: int) -> bool:
+        """Whether a sentence speaks of nobody without the one before it; "This guide explains …" needs none."""
+        return self._sheets[n].leans(i) and not centrality.states_purpose(self._sheets[n].sentence(i))
+
+    def _stands_apart(self, n: int, i: int) -> bool:
+        """Whether a sentence is a caption, code or the like; the label of a passage ends with its last heading."""
+        sheet = self._sheets[n]
+        start = sheet.sentences[i][0]
+        heading = sheet.heading_above(start) or re.split(r"[(›,]\s?", self._passages[n].label)[-1]
+        return centrality.stands_apart(sheet.text[slice(*sheet.line(start))], heading)
 
     def _written(self, quotes: Sequence[_Quote], missing: Sequence[Missing] = ()) -> Composed:
         return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))
