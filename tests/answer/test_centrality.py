@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chapterverse.answer.centrality import defines, forms, spells_out
+from chapterverse.answer.centrality import defines, forms, spells_out, stands_apart, states_purpose
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,9 @@ def test_an_abbreviation_is_spelled_out_where_that_is_asked_for(question: str, f
         ("SCION", "SCION.—A shoot that is set into another tree."),
         ("scion", "Scion.--A shoot that is set into another tree."),
         ("scion", "- Scion: A shoot that is set into another tree."),
+        ("scion", "3.1 Scion: A shoot that is set into another tree."),
+        ("scion", "4. “Scion” means a shoot that is set into another tree."),
+        ("scion", "(b) A scion is a shoot that is set into another tree."),
         ("root stock", "Root stock: the tree that takes the shoot."),
         ("note", "Note: a short letter between friends."),
     ],
@@ -61,3 +64,54 @@ def test_contracts_say_what_their_words_mean() -> None:
     for meaning in ("any day but Sunday.", "1,800 tonnes.", "each of the two houses."):
         assert defines(f"“Business Day” means {meaning}", "Business Day")
     assert not defines("Business Day traffic means delays.", "Business Day")
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("Figure 3: Pears on a wall.", "Pears"),
+        ("Table 2. Pears by month and by weight.", "Pears"),
+        ("Fig. 12 — Pears on a wall.", ""),
+        ("pears = pick(tree, month=9)  # pick the pears.", "Pears"),
+        ('print("Pears are picked in autumn.")', "Pears"),
+        ("$ pick --all pears", "Pears"),
+        ("if (ripe) {", "Pears"),
+        ("2. Pick a pear and draw it.", "Exercises"),
+        ("Draw a pear.", "4.2 Review questions"),
+        ("Copyright 2020 Pear Press.", "Pears"),
+        ("Pears are sold as they are, without warranty of any kind.", ""),
+        ("Pears may be shared.", "Licence"),
+    ],
+)
+def test_what_is_no_text_of_the_book_stands_apart(line: str, heading: str) -> None:
+    assert stands_apart(line, heading)
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("Figure 3 shows that pears are picked late.", "Pears"),
+        ("Copyright protects those who paint pears.", "Who owns a picture"),
+        ("Pears (and quinces) are picked in autumn.", "Questions of taste"),
+        ("Pick them with both hands; do not pull.", "Exercise and rest"),
+        ("", ""),
+    ],
+)
+def test_other_lines_do_not(line: str, heading: str) -> None:
+    assert not stands_apart(line, heading)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "states"),
+    [
+        ("This guide explains how to graft.", True),
+        ("The purpose of this document is to name the trees.", True),
+        ("In this tutorial you will learn to graft.", True),
+        ("This policy is intended for growers.", True),
+        ("This chapter explains how to graft.", False),
+        ("This guide is provided as it is.", False),
+        ("The purpose of this knife is to graft.", False),
+    ],
+)
+def test_a_sentence_may_say_what_the_whole_is_for(sentence: str, states: bool) -> None:
+    assert states_purpose(sentence) is states

@@ -234,6 +234,65 @@ class Cites(WordReader):
         ]
 
 
+class TestEntries:
+    FAQ = (
+        "1. How do I open the hive?\n\nSmoke it first. Wait for a minute.\n\n"
+        "2. When is honey ripe?\n\nIn July. After rain it is a week later.\n\n3. Who may help?\n\nAny member."
+    )
+
+    def quoted(self, question: str, *spans: str, text: str = FAQ) -> list[str]:
+        reader = Finds((0.9, spans), (0.6, ("Bees sleep.",)))
+        return [one.text for one in answered(question, text, "Bees sleep.", reader=reader, threshold=0.5).sentences]
+
+    def test_the_answer_to_a_question_that_the_book_asks_is_all_that_stands_below_it(self) -> None:
+        assert self.quoted("How do I open the hive?", "open the hive") == ["Smoke it first. Wait for a minute."]
+        assert self.quoted("When is honey ripe?", "In July") == ["In July. After rain it is a week later."]
+
+    def test_and_not_what_stands_below_the_next(self) -> None:
+        assert self.quoted("When is honey ripe?", "Any member") == ["In July. After rain it is a week later."]
+
+    def test_of_a_long_answer_its_opening_or_what_the_reader_chose(self) -> None:
+        text = "When is honey ripe?\n\nIn July. It is dark. Some like it. Taste it on the day of the fair.\n\nBees hum."
+        assert self.quoted("When is honey ripe?", "Bees hum.", text=text) == [
+            "In July.",
+            "It is dark.",
+            "Some like it.",
+        ]
+        assert "Taste it on the day of the fair." in self.quoted("When is honey ripe?", "on the day", text=text)
+
+    def test_a_heading_that_names_what_is_asked_for_brings_all_below_it(self) -> None:
+        text = "Aim\n\nWe keep bees alive. Nobody pays for it.\n\nPast\n\nIt began in 1911."
+        whole = ["We keep bees alive. Nobody pays for it."]
+        assert self.quoted("What is the aim?", "bees alive", text=text) == whole
+        assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
+
+
+class TestEnumerations:
+    LEAD = "The inn had three faults."
+    MEMBERS = ("First, it was wet.", "Second, it was draughty.", "Finally, it was far off.")
+
+    def quoted(self, question: str, *members: str) -> list[str]:
+        text = f"{self.LEAD} {' '.join(members)} It was sold in May."
+        return [one.text for one in answered(question, text, reader=Cites(members[0])).sentences]
+
+    def test_all_members_are_quoted_with_what_leads_into_them(self) -> None:
+        assert self.quoted("What were the faults of the inn?", *self.MEMBERS) == [self.LEAD, *self.MEMBERS]
+
+    def test_without_it_where_there_is_no_room(self) -> None:
+        assert self.quoted("Why did the inn fail?", *self.MEMBERS) == [*self.MEMBERS]
+
+    def test_too_many_members_are_left_as_they_were(self) -> None:
+        many = (*self.MEMBERS[:2], "Third, it was dear.", self.MEMBERS[2])
+        assert self.quoted("Why did the inn fail?", *many) == [self.MEMBERS[0]]
+
+    def test_one_member_answers_another_question(self) -> None:
+        assert self.quoted("Who said that it was wet?", *self.MEMBERS) == [self.MEMBERS[0]]
+
+    def test_members_within_a_sentence_stay_together(self) -> None:
+        told = "The inn has three parts: (a) the hall; (b) the stable; and (c) the well."
+        assert quoted("What are the parts of the inn?", f"Elms grow here. {told} They are dark.") == [told]
+
+
 class TestWhatIsAnnounced:
     GUIDE = (
         "Undoing\n\nTo cancel your last commit, run the following command:\n\nvcs revert HEAD\n\nThis adds a commit."
@@ -660,6 +719,28 @@ class TestThemesAndSelections:
             "The crutch is the light arm that reaches down behind the pendulum."
         ]
 
+    def test_neither_captions_nor_code_nor_exercises_nor_licences_are_a_theme(self) -> None:
+        pears = "Pears are picked late in autumn here. Dry cellars keep pears until spring."
+        text = (
+            f"Figure 1: Pears that are picked in autumn keep until spring.\n\n{pears}\n\n"
+            "pears = picked(autumn)  # Pears that are picked in autumn keep until spring.\n\nWho may copy it\n\n"
+            "Pears picked in autumn are licensed under the terms that keep until spring.\n\nExercises\n\n"
+            "Tell why pears that are picked in autumn keep until spring."
+        )
+        assert " ".join(quoted("What is this document about?", text)) == pears
+        exercise = "Tell why pears that are picked in autumn keep until spring."
+        for label in ("book.md (Pears › Exercises)", "book.md (page 3, Exercises)"):
+            offered = (Offered("S1", label, exercise), Offered("S2", "book.md", pears))
+            composed = compose(Brief("What is this document about?", offered), WordReader(), split)
+            assert " ".join(one.text for one in composed.sentences) == pears
+
+    def test_a_stated_purpose_goes_before_what_is_most_central(self) -> None:
+        purpose = "This guide explains how fruit is kept in a cellar."
+        pears = [
+            f"Pears from the {side} wall are picked in {month}." for side in ("old", "new") for month in ("May", "June")
+        ]
+        assert purpose in quoted("What is this document about?", " ".join((*pears, purpose, "Nobody eats them raw.")))
+
     def test_a_theme_is_neither_said_by_somebody_nor_a_title_nor_an_imprint(self) -> None:
         own = [
             "The miller and his wife grind the flour of the valley with the old mill.",
@@ -739,6 +820,10 @@ class TestThemesAndSelections:
             ("Explain what a timewarden was.", "timewarden"),
             ("Define maintaining power", "maintaining power"),
             ("What's a foliot?", "foliot"),
+            ("What is the meaning of 'foliot'?", "foliot"),
+            ("What is the definition of the term foliot?", "foliot"),
+            ("Definition of maintaining power", "maintaining power"),
+            ("Meaning is all", None),
             ("What does GHQ stand for?", "GHQ"),
             ("Who was Kell?", None),
             ("What did Innick ask for an eight-day clock showing the moon?", None),

@@ -11,6 +11,7 @@ import pytest
 
 from chapterverse.answer.needs import Mind
 from chapterverse.answer.pipeline import Watch, ask
+from chapterverse.answer.prompts import NOT_IN_BOOK
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, ValidationSettings
@@ -237,3 +238,22 @@ def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(
         assert answer.answerable == alone
     else:
         assert any(page in passage.text for passage in answer.passages)
+
+
+@pytest.mark.parametrize(("head", "status"), [("When is tea served?", "ok"), ("Where is tea served?", "refused")])
+def test_what_stands_below_the_question_itself_is_read_by_itself(head: str, status: str) -> None:
+    below = "Four o'clock is the hour. Bring a cup."
+    reader = AloneOnly(f"{head}\n\n{below}")
+    answer, _ = put("When is tea served?", reader=reader, texts=[f"The inn is old.\n\n{head}\n\n{below}\n\nIt rains."])
+    assert (answer.status, answer.text) == (status, below if status == "ok" else NOT_IN_BOOK)
+
+
+class AloneOnly(WordReader):
+    """Finds an answer in one text, and nothing in a longer one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        found = (AnswerSpan(0, 8, 0.9),)
+        return [Reading(1.0, 0.6, found, found) if one == self.text else Reading(1.0, 0.05) for one in passages]

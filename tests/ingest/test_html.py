@@ -164,6 +164,7 @@ def test_list_items_keep_their_markers(markup: str, expected: list[str]) -> None
         ("<dt>a" + "<dd>b" * 22, ["a: b"] * 20 + ["b"] * 2),
         ("<div><dt>Gait —</dt><dd>A pace.</dd></div><div><dt>Bit:</dt><dd>Iron.</dd></div>",
          ["Gait — A pace.", "Bit: Iron."]),
+        ("<dt>Who may ride?</dt><dd>Any member.</dd>", ["Who may ride? Any member."]),
         ("<dt>Tack<dd><ul><li>saddle</ul><dt>Empty<dd><dt>Bit<dd>Iron.", ["Tack", "- saddle", "Empty", "Bit: Iron."]),
         ("<dt>Feet<dd><dl><dt>Hoof<dd>Of horn.</dl>", ["Feet", "Hoof: Of horn."]),
     ],

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from chapterverse.answer.lists import unmarked
 from chapterverse.answer.questions import content
 
 _SAYS_WHAT = re.compile(
@@ -20,16 +21,46 @@ _GLOSS = re.compile(
 """What parts a word from its meaning in a glossary; no colon that leads on to a list, no dash of a pair."""
 _MEANS = r"\s+(?:means|denotes|refers\s+to)\s+\S"
 """Then whatever follows is what it is: `“Business Day” means any day but Sunday`."""
-_ITEM = r"(?:[-*•]\s+)?"
 _QUOTE = "[\"'“”‘’*_]?"
 _NO_SUBJECT = re.compile(r"(?:this|that|it|he|she|they|these|those|there|here|what|which|who|one)\b", re.IGNORECASE)
-_WRITING = r"(?:chapter|section|part|book|guide|handbook|manual|report|plan|paper|story|work)"
+_WORK = (
+    r"(?:book|guide|handbook|manual|report|plan|paper|story|work|document|policy|tutorial|article|essay|course|standard"
+    r"|specification)"
+)
+_WRITING = rf"(?:chapter|section|part|{_WORK})"
 _SUMS_UP = re.compile(
     r"\b(?:lesson|moral|theme|in short|in sum|in a word|above all|to sum up|the point (?:is|of)"
     rf"|the whole (?:art|craft|point)|the (?:aim|purpose|goal|object|subject) of (?:this|the) {_WRITING}"
     rf"|this {_WRITING} (?:is|has|shows|argues|aims|describes|explains|covers|tells|provides|sets out|introduces))\b",
     re.IGNORECASE,
 )
+_STATES_PURPOSE = re.compile(
+    rf"\b(?:the (?:aim|purpose|goal|object|objective|intent) of (?:this|the present) {_WORK}"
+    rf"|this {_WORK} (?:shows|argues|describes|explains|covers|tells|sets out|introduces|presents|outlines|teaches"
+    r"|is about|aims to|is (?:intended|meant|written|designed) (?:to|for))"
+    rf"|in this {_WORK},? (?:we|you|i) (?:will\s)?(?:show|explain|describe|learn|present|find|argue))\b",
+    re.IGNORECASE,
+)
+"""What a book says of the whole of itself."""
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|plate|listing|chart|diagram|photo(?:graph)?|exhibit)\s+[\dA-Z][\w.-]*?\s?[.:—–|]",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"(?:[$>#]\s|>>>|//|#include|import\s\w+$|def\s\w+\(|class\s\w+[(:])|.*?(?:\w\([^()]*\)\s*$|[{}]\s*$|\);|\w\s?=\s?[\w\"'\[({]"
+    r"|=>|->|::|&&)"
+)
+_LEGAL = re.compile(
+    r"\bcopyright\s+(?:©|\(c\)|\d{4})|©\s*\d|\ball rights reserved\b|\bpermission is (?:hereby )?granted\b"
+    r"|\bwithout (?:any )?warranty\b|\b(?:licensed|distributed|released) under\b",
+    re.IGNORECASE,
+)
+_APART = re.compile(
+    r"\W*(?:[\d.]+\s+)?(?:(?:review|discussion|practice|study)\s+)?(?:exercises?|problems|questions|quiz|homework|assignments?"
+    r"|licen[cs]e|copyright|legal notices?|disclaimer|colophon|imprint)\W*",
+    re.IGNORECASE,
+)
+"""Headings of what is set for readers to do, or tells of the volume."""
 _NOT_ITS_OWN = re.compile(
     r"(?:^|[\s(—–-])[\"“‘'](?=\w)|[?!][\"”’']?\s*$|\b(?:e-?books?|gutenberg|copyright|licen[cs]ed?|reserved)\b|©",
     re.IGNORECASE,
@@ -40,6 +71,8 @@ _WORDS_A_LETTER = 2
 """How many words each letter of an abbreviation may stand for at the most, on average."""
 _STANDS_FOR = re.compile(r"\bstands?\s+for\b|\bshort\s+for\b|\babbreviation\b", re.IGNORECASE)
 _CUE = 0.5
+_PURPOSE = 2.0
+"""As much as the most central sentence has that the reader is sure of: a stated purpose goes before it."""
 _TOO_LIKE = 0.7
 """Sentences with more in common than this say the same thing."""
 
@@ -58,12 +91,13 @@ def defines(sentence: str, subject: str | None) -> bool:
     if subject is None:
         match = _SUBJECT.match(sentence)
         return match is not None and not _NO_SUBJECT.match(match.group("subject"))
+    sentence = unmarked(sentence)
     words = r"\s+".join(re.escape(word) for word in subject.split())
     says = rf"(?:{_SAYS_WHAT.pattern}|{_MEANS})"
     if re.match(rf"{_QUOTE}(?:(?:An?|The)\s+)?{words}{_QUOTE}{says}", sentence, re.IGNORECASE):
         return True
     one = words.removesuffix("s") if len(subject) > 3 else words
-    entry = re.match(rf"{_ITEM}{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
+    entry = re.match(rf"{_QUOTE}(?:(?:An?|The)\s+)?{one}(?:e?s)?{_QUOTE}", sentence, re.IGNORECASE)
     return entry is not None and _GLOSS.match(sentence, entry.end()) is not None
 
 
@@ -94,13 +128,31 @@ def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> 
     # What is said twice in almost the same words is not the more central for it.
     likeness = [sum(d for other in vectors if (d := _dot(one, other)) < _TOO_LIKE) for one in vectors]
     top = max(likeness, default=0.0) or 1.0
-    cues = [_CUE * (bool(_SUMS_UP.search(text)) - bool(_NOT_ITS_OWN.search(text))) for text in texts]
-    order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n] + cues[n]), n))
+    order = sorted(range(len(texts)), key=lambda n: (-(likeness[n] / top + weights[n] + _cue(texts[n])), n))
     chosen: list[int] = []
     for n in order:
         if len(chosen) < count and all(_dot(vectors[n], vectors[k]) < _TOO_LIKE for k in chosen):
             chosen.append(n)
     return chosen
+
+
+def _cue(text: str) -> float:
+    """What speaks for a sentence, or against it, whatever it has in common with others."""
+    if _NOT_ITS_OWN.search(text):
+        return -_CUE
+    return _PURPOSE if states_purpose(text) else _CUE * bool(_SUMS_UP.search(text))
+
+
+def states_purpose(sentence: str) -> bool:
+    """Whether a sentence says what the whole book is for, or about: "This guide explains …"."""
+    return _STATES_PURPOSE.search(sentence) is not None
+
+
+def stands_apart(line: str, heading: str) -> bool:
+    """Whether a line under a heading is no text of the book: a caption, code, an exercise, or who may copy it."""
+    words = unmarked(line)
+    forms = (_CAPTION.match(words), _CODE.match(words), _LEGAL.search(words), _APART.fullmatch(heading))
+    return any(forms)
 
 
 def _vectors(bags: Sequence[frozenset[str]]) -> list[dict[str, float]]:

@@ -7,6 +7,7 @@ reader thinks that other sentences of the passage are likely to answer too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,6 +37,7 @@ from chapterverse.answer.questions import (
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
 from chapterverse.answer.tables import row_asked_for, row_in_range, rows_asked_for
 from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
 
@@ -192,6 +194,8 @@ class _Composer:
         if max(reading.answerable for reading in readings) < threshold:
             return _NOTHING
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
+        if told := self._told_below(query, readings, places):
+            return _Pick(told, "")
         if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
         row = row_asked_for(query, self._sheets)
@@ -203,14 +207,22 @@ class _Composer:
         if best is None:
             return self._headed(query, readings, threshold)
         sheet = self._sheets[best.sheet]
+        if spans := whole(query, sheet, (best.start, best.end), self._split):
+            quotes = [_Quote(best.sheet, *span) for span in spans]
         if asks_for_list(query):
             quotes += self._further(best.sheet, readings[best.sheet], quotes)
-        most = DEFAULT.sentences if asks_for_list(query) else PLAIN.sentences
+        most = most_sentences(query)
         beside = (
             () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most, query)
         )
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[_Place]) -> tuple[_Quote, ...]:
+        """What the likeliest passage says under the question itself."""
+        n = max(range(len(readings)), key=lambda n: readings[n].answerable)
+        best = next(((place.start, place.end) for place in places if place.sheet == n), None)
+        return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
         """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
@@ -403,16 +415,27 @@ class _Composer:
         """The sentences that have most in common with all others and bear on the question, in the book's order."""
         readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
         places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
+        places = [(n, i) for n, i in places if not self._stands_apart(n, i)] or places
         places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
         while True:
             weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
             texts = [self._sheets[n].sentence(i) for n, i in places]
             chosen = [places[k] for k in sorted(centrality.most_central(texts, weights, count))]
-            # What opens with "he" needs the sentence before it, or it speaks of nobody.
-            adrift = [(n, i) for n, i in chosen if self._sheets[n].leans(i) and (n, i - 1) not in chosen]
+            adrift = [(n, i) for n, i in chosen if self._leans(n, i) and (n, i - 1) not in chosen]
             if not adrift or len(places) - len(adrift) < count:
                 return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in chosen)
             places = [place for place in places if place not in adrift]
+
+    def _leans(self, n: int, i: int) -> bool:
+        """Whether a sentence speaks of nobody without the one before it; "This guide explains …" needs none."""
+        return self._sheets[n].leans(i) and not centrality.states_purpose(self._sheets[n].sentence(i))
+
+    def _stands_apart(self, n: int, i: int) -> bool:
+        """Whether a sentence is a caption, code or the like; the label of a passage ends with its last heading."""
+        sheet = self._sheets[n]
+        start = sheet.sentences[i][0]
+        heading = sheet.heading_above(start) or re.split(r"[(›,]\s?", self._passages[n].label)[-1]
+        return centrality.stands_apart(sheet.text[slice(*sheet.line(start))], heading)
 
     def _written(self, quotes: Sequence[_Quote], missing: Sequence[Missing] = ()) -> Composed:
         return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from chapterverse.answer.lists import List, is_item, is_numbered_heading, runs_of_items, unmarked
+from chapterverse.answer.lists import List, is_item, is_numbered_heading, numbered_questions, runs_of_items, unmarked
 from chapterverse.answer.questions import content
 from chapterverse.answer.wording import PRONOUNS
 
@@ -143,11 +143,11 @@ class Layout:
 
     def line(self, offset: int) -> tuple[int, int]:
         """Where the line around an offset begins and ends."""
-        return next((start, end) for start, end in self._lines if offset < end)
+        return next((start, end) for start, end in self.lines if offset < end)
 
     def heading_above(self, offset: int) -> str:
         """The nearest heading before an offset, if the passage has one."""
-        above = (line for line in reversed(self._lines) if line[1] <= offset and self.is_heading(*line))
+        above = (line for line in reversed(self.lines) if line[1] <= offset and self.is_heading(*line))
         return self.text[slice(*next(above, (0, 0)))]
 
     def paragraph(self, offset: int) -> str:
@@ -197,7 +197,8 @@ class Layout:
     @cached_property
     def lists(self) -> list[List]:
         """The innermost first."""
-        lines = [line for line in self._lines if not self._is_numbered_heading(line)]
+        asking = numbered_questions(self.text, self.lines)
+        lines = [line for line in self.lines if not self._is_numbered_heading(line) and line not in asking]
         return [List(self._lead_in(run[0][0]), tuple(run)) for run in runs_of_items(self.text, lines)]
 
     def bound(self, n: int) -> List | None:
@@ -220,7 +221,7 @@ class Layout:
 
     def headed(self, start: int, end: int) -> bool:
         """Whether a heading stands between these characters."""
-        return any(start <= line[0] < end and self.is_heading(*line) for line in self._lines)
+        return any(start <= line[0] < end and self.is_heading(*line) for line in self.lines)
 
     @cached_property
     def prose(self) -> list[int]:
@@ -244,14 +245,15 @@ class Layout:
         return before[-1][0] if before and _ends_with_colon(self.text[slice(*before[-1])]) else items
 
     @cached_property
-    def _lines(self) -> list[tuple[int, int]]:
+    def lines(self) -> list[tuple[int, int]]:
+        """Where the lines begin and end that are not blank."""
         return [match.span() for match in re.finditer(r"\S[^\n]*", self.text)]
 
     def _runs(self) -> list[list[tuple[int, int]]]:
         """Rows that follow each other."""
         rows = {row for block in self._blocks() for row in self._rows(block)}
         runs: list[list[tuple[int, int]]] = [[]]
-        for line in self._lines:
+        for line in self.lines:
             if line in rows:
                 runs[-1].append(line)
             elif runs[-1]:
@@ -272,7 +274,7 @@ class Layout:
     def _blocks(self) -> list[list[tuple[int, int]]]:
         """The lines between blank ones."""
         blocks: list[list[tuple[int, int]]] = []
-        for line in self._lines:
+        for line in self.lines:
             if not blocks or self.text.count("\n", blocks[-1][-1][1], line[0]) > 1:
                 blocks.append([])
             blocks[-1].append(line)

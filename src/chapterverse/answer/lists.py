@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
@@ -92,6 +93,19 @@ def _end_of_last(text: str, lines: Sequence[Line], last: Line) -> int:
         if not bullet:
             break
     return end
+
+
+def numbered_questions(text: str, lines: Sequence[Line]) -> list[Line]:
+    """Questions that go on counting with their answers between them: no items, each heads what stands below it."""
+    asks = [text[slice(*line)].rstrip().endswith("?") for line in lines]
+    found = [
+        line
+        for n, line in enumerate(lines)
+        if asks[n] and _STEP.match(text, *line) and not any(asks[n + 1 : n + 2] + asks[max(0, n - 1) : n])
+    ]
+    numbers = [int(step[1]) for line in found if (step := _STEP.match(text, *line))]
+    counting = all(after == before + 1 for before, after in pairwise(numbers))
+    return found if len(found) > 1 and counting else []
 
 
 def is_numbered_heading(text: str, start: int, end: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
+from chapterverse.answer.entries import entries
 from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
@@ -211,13 +212,23 @@ class _Ask:
         return [await self._judged(query, self.passages, closer_look=not part.leans) for query, part in asked]
 
     async def _validate_narrowed(self) -> list[Validation]:
-        """Verdicts on single paragraphs, which then are all that is answered from; none if they do not answer."""
+        """Verdicts on single paragraphs, which then are all that is answered from; none if they do not answer.
+
+        Those that stand under the question itself need no more than the usual chance.
+        """
+        if self.selection is not None:
+            return []
+        below = entries(self.question, self.passages, self.mind.sentences)
+        if verdicts := await self._validate_only(below, 0.0):
+            return verdicts
+        narrow = narrowed(self.question, self.passages) if self.answerable >= WORTH_IT else []
+        return await self._validate_only(narrow, SURE)
+
+    async def _validate_only(self, narrow: list[Passage], least: float) -> list[Validation]:
         passages, mind = self.passages, self.mind
-        if self.selection is not None or self.answerable < WORTH_IT:
+        if not narrow:
             return []
-        if not (narrow := narrowed(self.question, passages)):
-            return []
-        least = max(mind.validation.answer_threshold, SURE)
+        least = max(mind.validation.answer_threshold, least)
         self.passages, self.mind = narrow, replace(mind, validation=replace(mind.validation, answer_threshold=least))
         verdicts = await self._validate()
         if any(verdict.answer_present for verdict in verdicts):

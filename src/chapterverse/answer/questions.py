@@ -42,7 +42,8 @@ _ASKS_FOR_FACT = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|m
 """Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
     r"^(?:(?:please\s+)?(?:define|explain)\s+(?:what\s+)?|what(?:['’]s|\s+(?:is|are|was|were|does|did|do))\s+"
-    r"(?:people\s+mean\s+by\s+|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?)(?P<subject>.+?)"
+    r"(?:people\s+mean\s+by\s+|the\s+book\s+mean\s+by\s+|meant\s+by\s+)?|(?=(?:the\s+)?(?:definition|meaning)\s+of\s))"
+    r"(?:(?:the\s+)?(?:definition|meaning)\s+of\s+(?:the\s+(?:term|word)\s+)?)?(?P<subject>.+?)"
     r"(?:\s+(?:mean|means|is|are|was|were|stands?\s+for))?\s*[?.!]*$",
     re.IGNORECASE,
 )
@@ -391,6 +392,11 @@ def asked_count(question: str) -> tuple[int, frozenset[str]]:
         return 0, frozenset()
     counted = takewhile(lambda word: word.lower() not in FUNCTION_WORDS, _WORD.findall(match[2]))
     return _NUMBERS[match[1].lower()], content(" ".join(counted))
+
+
+def content_asked(question: str) -> frozenset[str]:
+    """The stems of what is asked for; of a definition, what is to be defined."""
+    return content(defined_subject(question) or question)
 
 
 def defined_subject(question: str) -> str | None:

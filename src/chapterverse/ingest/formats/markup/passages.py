@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from chapterverse.ingest.composer import Composer, Piece, clean
 from chapterverse.types import BlockKind, Page
 
-_LEADING_ON = (":", ",", ";", "=", "-", "–", "—")
-"""What a term may end with itself to lead on to its definition."""
+_LEADING_ON = (":", ",", ";", "=", "-", "–", "—", "?")
+"""What a term may end with itself to lead on to its definition, or a question to its answer."""
 
 LONGEST_TERM = 200
 MOST_DEFINITIONS = 20

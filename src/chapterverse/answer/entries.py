@@ -1,0 +1,110 @@
+"""Entries: what a book says right under a line that asks the question, or that names what it asks for.
+
+A list of frequent questions asks first and answers below, and under "Safety rules" stand the safety rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from chapterverse.answer.layout import Layout, lay_out
+from chapterverse.answer.lists import List, unmarked
+from chapterverse.answer.questions import asks_for_one, content, content_asked
+from chapterverse.answer.validate import Sentences
+from chapterverse.types import Passage
+
+_ASKED = re.compile(r"(?:Q(?:uestion)?\s*\d*\s*[.:)]\s*)?(?P<asked>[^?\"“”]+\?)(?:\s+|$)", re.IGNORECASE)
+"""A question that a line begins with; in quotation marks, somebody asks it."""
+_WORD = re.compile(r"[\w’']+")
+_TELLING = frozenset(
+    "who whom whose what which when where why how not no never without before after until during".split()
+)
+"""Words that are in every text, and make another question of one: `When can I pay?` is not `How can I pay?`"""
+_NAMES_IT = re.compile(
+    r"\W*(?:please\s+)?(?:what|which|how\s+(?:do|can|should|to)|define|explain|describe|list|name|give|tell|definition"
+    r"|meaning)\b",
+    re.IGNORECASE,
+)
+"""Whoever asks so may be answered by all that stands under the name of it; not whoever asks when or how much."""
+_SPEECH = re.compile(r"[\"“‘']")
+
+Span = tuple[int, int]
+
+
+class Entry(NamedTuple):
+    """Where a line begins that asks or names something, and what stands right below it: a list, or a paragraph."""
+
+    head: int
+    start: int
+    end: int
+
+    def holds(self, start: int, end: int) -> bool:
+        """Whether these characters are some of what stands below."""
+        return self.start < end and start < self.end
+
+
+def answer_below(question: str, sheet: Layout) -> Entry | None:
+    """What stands under the question itself."""
+    heads = (asked for asked in _questions(sheet) if _same(question, sheet.text[slice(*asked)]))
+    return _first(sheet, heads)
+
+
+def section_named(question: str, sheet: Layout) -> Entry | None:
+    """What stands under a heading that has all the words for what is asked for, and no others."""
+    asked = content_asked(question)
+    if not asked or not _NAMES_IT.match(question) or asks_for_one(question):
+        return None
+    heads = (line for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
+    return _first(sheet, (line for line in heads if content(sheet.text[slice(*line)]) == asked))
+
+
+def entries(question: str, passages: Sequence[Passage], sentences: Sentences) -> list[Passage]:
+    """Such lines with what stands below them, as passages of their own."""
+    found: list[Passage] = []
+    for passage in passages:
+        sheet = lay_out(passage.text, sentences(passage.text))
+        if entry := answer_below(question, sheet) or section_named(question, sheet):
+            text = passage.text[entry.head : entry.end]
+            found.append(replace(passage, id=f"S{len(found) + 1}", text=text, start=passage.start + entry.head))
+    return found
+
+
+def _questions(sheet: Layout) -> Iterator[Span]:
+    """The questions that lines begin with."""
+    asked = (_ASKED.match(sheet.text, *line) for line in _unmarked_lines(sheet))
+    return (one.span("asked") for one in asked if one)
+
+
+def _unmarked_lines(sheet: Layout) -> Iterator[Span]:
+    return ((end - len(unmarked(sheet.text[start:end])), end) for start, end in sheet.lines)
+
+
+def _first(sheet: Layout, heads: Iterable[Span]) -> Entry | None:
+    """The first of these lines that something stands below."""
+    return next((Entry(start, *body) for start, end in heads if (body := _body(sheet, end))), None)
+
+
+def _same(question: str, other: str) -> bool:
+    """Whether two questions ask the same in nearly the same words."""
+    telling = [{word.lower() for word in _WORD.findall(one)} & _TELLING for one in (question, other)]
+    return telling[0] == telling[1] and bool(content(question)) and content(question) == content(other)
+
+
+def _body(sheet: Layout, offset: int) -> Span | None:
+    """The list or the paragraph that follows right after an offset; none if another heading, or question, does."""
+    first = next((n for n, (start, _) in enumerate(sheet.sentences) if start >= offset), None)
+    if first is None:
+        return None
+    start = sheet.sentences[first][0]
+    asked = any(start <= question[0] < sheet.line(start)[1] for question in _questions(sheet))
+    if asked or sheet.headed(offset + 1, start) or sheet.table_at(start) or _SPEECH.match(sheet.text, start):
+        return None
+    if listed := sheet.list_below(start):
+        return listed.start, listed.end
+    end = sheet.line(start)[1]
+    last = max(n for n, one in enumerate(sheet.sentences) if one[0] < end)
+    leads = sheet.leads(last) and sheet.list_below(sheet.sentences[last][0])
+    return (start, leads.end) if isinstance(leads, List) else (start, sheet.sentences[last][1])
