@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from chapterverse.ingest.pairs import short_pairs, within
 from chapterverse.types import Block, Document
 
 _ROW_KINDS = frozenset({"table", "code"})
@@ -41,6 +42,12 @@ _NUMBERED = re.compile(
 )
 """What a line begins with where its number belongs to what follows: headings, captions, steps."""
 _NOTE = re.compile(r"(?:\[\w{1,5}\])+\s*")
+_SPEECH_ENDS = re.compile(r"[!?…—-][\"'”’»]\s*\Z")
+_SPEAKER = re.compile(
+    r"(?:(?:the|my|his|her|our|their) [\w-]{1,20} |[A-Z][\w.’'-]{0,20} ){1,3}"
+    r"(?:said|says|asked|asks|cried|replied|answered|added|called|shouted|whispered|exclaimed|murmured|muttered)\b"
+)
+"""Who says what was said: “Where?” Tom asked."""
 _GOES_ON = frozenset(")]},;:”")
 """Marks that no sentence begins with."""
 
@@ -91,12 +98,14 @@ def _prose(text: str, line: Span) -> Iterator[Span]:
     marker = _MARKER.match(text, line.start, line.end)
     first = line.start
     body = marker.end() if marker else first
+    pairs = short_pairs(text, body, line.end)
     for piece in _pieces(text, body, line.end):
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
         starts = (_behind_note(text, piece.start + start) for start, _ in sent_spans(text[piece.start : piece.end]))
         cuts = {start for start in starts if piece.start < start < piece.end and not _inside(text, body, start)}
         for stops in (_OTHER_STOPS, _UNIT_STOPS):
             cuts.update(stop.end() for stop in stops.finditer(text, piece.start, piece.end))
+        cuts = {cut for cut in cuts if not within(pairs, cut)}
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
             if span.start < span.end:
@@ -114,6 +123,8 @@ def _inside(text: str, first: int, start: int) -> bool:
     if text[start] in _GOES_ON:
         return True
     if text[start].islower() and text[max(first, start - _REACH) : start].rstrip().endswith(("!", "?")):
+        return True
+    if _SPEECH_ENDS.search(text[max(first, start - _REACH) : start]) and _SPEAKER.match(text, start):
         return True
     if text[start - 2 : start] != ". ":
         return False
