@@ -364,6 +364,10 @@ class TestTablesAndLists:
             "The last master was Edmund Sallis."
         ]
 
+    def test_the_last_line_of_a_broken_paragraph_is_no_heading(self) -> None:
+        text = "The mill is open all week. \nClosed on the feast of Harrow\n\nThe miller sleeps late."
+        assert quoted("When is the mill closed for the feast?", text) == ["Closed on the feast of Harrow"]
+
     def test_a_head_that_one_passage_cut_off_is_taken_from_another(self) -> None:
         composed = answered("Which of them had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)
         assert [(one.text, one.citations) for one in composed.sentences] == [

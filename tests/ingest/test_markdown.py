@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chapterverse.ingest.sentences import sentences, split
 from tests.ingest.reading import blocks, parse
 
 
@@ -42,7 +43,24 @@ def test_numbers_tell_what_lies_under_what_where_levels_do_not() -> None:
 def test_markup_goes_and_words_stay_apart() -> None:
     text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
     text += " &amp; \\*star\\*."
-    assert read(text) == [("paragraph", "A bold link and code, next line after, & *star*.")]
+    assert read(text) == [("paragraph", "A bold link and code, next line \nafter, & *star*.")]
+
+
+def test_lines_that_the_author_ends_stay_lines_and_are_one_sentence() -> None:
+    text = "The rose is red,  \nthe violet\nblue,\\\nthe lily white. I\\\nknow.\n\n- Write to:<br>4 Ford Lane\n"
+    text += "\n# The<br>Mill\n\n| a<br>b |   |\n|---|---|\n| c |   |\n| d | e |\n\n    vcs log \n    vcs show\n"
+    document = parse(text.encode(), "book.md")
+    assert blocks(document) == [
+        ("paragraph", "The rose is red, \nthe violet blue, \nthe lily white. I \nknow."),
+        ("list", "- Write to: \n4 Ford Lane"),
+        ("heading", "The Mill"),
+        ("table", "a b | \nc | \nd | e"),
+        ("code", "vcs log\nvcs show"),
+    ]
+    cut = ["The rose is red, \nthe violet blue, \nthe lily white.", "I \nknow.", "- Write to: \n4 Ford Lane"]
+    cut += ["The Mill", "a b |", "c |", "d | e", "vcs log", "vcs show"]
+    assert [document.text[start:end] for start, end in sentences(document)] == cut
+    assert [document.text[start:end] for start, end in split(document.text)] == cut
 
 
 def test_what_is_struck_out_is_gone_with_its_notes_and_powers_are_raised() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from chapterverse.ingest.pairs import short_pairs, within
-from chapterverse.types import Block, Document
+from chapterverse.types import KEPT_BREAK, Block, Document
 
 _ROW_KINDS = frozenset({"table", "code"})
 """Kinds whose every line is a sentence of its own: a row or a line of code is quoted whole."""
@@ -73,13 +73,13 @@ def block_sentences(text: str, block: Block) -> Iterator[Span]:
     elif block.kind in _ROW_KINDS:
         yield from _lines(text, block.start, block.end)
     else:
-        for line in _lines(text, block.start, block.end):
+        for line in _joined(text, block.start, block.end):
             yield from _prose(text, line)
 
 
 def split(text: str) -> list[Span]:
     """The sentences of a loose piece of prose (a draft, a selection)."""
-    return [span for line in _lines(text, 0, len(text)) for span in _prose(text, line)]
+    return [span for line in _joined(text, 0, len(text)) for span in _prose(text, line)]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
@@ -92,7 +92,36 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
+def _joined(text: str, start: int, end: int) -> Iterator[Span]:
+    """The lines; those that a sentence may go on over (of verse, of an address) are one."""
+    before: Span | None = None
+    for line in _lines(text, start, end):
+        if before and _goes_on(text, before, line):
+            before = Span(before.start, line.end)
+            continue
+        if before:
+            yield before
+        before = line
+    if before:
+        yield before
+
+
+def _goes_on(text: str, before: Span, line: Span) -> bool:
+    """Whether one line ends for its looks only; what looks like a row or an item is one."""
+    kept = text[before.end : line.start] == KEPT_BREAK
+    return kept and text.rfind(" |", before.start, before.end) < 0 and not _MARKER.match(text, line.start, line.end)
+
+
 def _prose(text: str, line: Span) -> Iterator[Span]:
+    if text.find("\n", line.start, line.end) < 0:
+        yield from _cut(text, line)
+        return
+    flat = text[line.start : line.end].replace("\n", " ")
+    for start, end in _cut(flat, Span(0, len(flat))):
+        yield Span(line.start + start, line.start + end)
+
+
+def _cut(text: str, line: Span) -> Iterator[Span]:
     from nupunkt import sent_spans
 
     marker = _MARKER.match(text, line.start, line.end)

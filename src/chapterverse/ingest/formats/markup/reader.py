@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from chapterverse.ingest.composer import Piece
+from chapterverse.ingest.composer import LINE_BREAK, Piece
 from chapterverse.ingest.formats.markup.passages import (
     MOST_DEFINITIONS,
     Anchor,
@@ -230,7 +230,7 @@ class MarkupReader:
         elif frame.tag == "sup" and "noteref" not in types:
             frame.cut = self._cut(is_raised=True)
         elif frame.tag == "br":
-            self._buffer.append("\n")
+            self._buffer.append(LINE_BREAK)
         elif frame.tag == "q":
             self.text("“")
 
