@@ -248,6 +248,29 @@ def test_raw_html_is_read_as_html() -> None:
     ]
 
 
+def test_line_endings_of_windows_change_nothing() -> None:
+    text = (
+        "---\ntitle: The Ford\nauthor: 'A. Writer'\n---\n\nimport Tabs from '@theme/Tabs';\n\n"
+        "(ford)=\n# The ford {#f}\n\n"
+        "Red,  \nblue\\\ngreen\nand *more*, see {ref}`ford`[^1].\n\n[^1]: A note\n    of two lines.\n\n"
+        "- one\n- two\n\n  more\n\n3) three\n\n| a | b |\n|---|---|\n| c | d |\n\n```python\nif x:\n    y\n```\n\n"
+        "    indented\n    code\n\n> [!NOTE]\n> Mind it.\n\n> A quote\n> goes on.\n\n!!! tip\n    Ask.\n\n"
+        ":::note Careful\n\nInside.\n\n:::\n\n```{admonition} Hot\n:class: tip\n\nVery.\n```\n\n"
+        "```{figure} a.png\n---\nname: x\n---\nA caption.\n```\n\nGait\n: A way to walk.\n\n<div>\nraw\n</div>\n\n"
+        "Below\n=====\n\n*Figure 1. Lines.*\n"
+    )
+    expected, found = (parse(text.replace("\n", end).encode(), "book.md") for end in ("\n", "\r\n"))
+    assert (found.text, found.blocks) == (expected.text, expected.blocks)
+    assert (found.title, found.author) == (expected.title, expected.author) == ("The Ford", "A. Writer")
+    assert "\r" not in found.text
+
+
+def test_underscores_inside_of_a_name_are_no_emphasis() -> None:
+    assert read("The max_retry_count is _five_, not `pool_size`.") == [
+        ("paragraph", "The max_retry_count is five, not pool_size.")
+    ]
+
+
 def test_deep_nesting_and_odd_input_end() -> None:
     assert read("> " * 5000 + "deep\n\nAfter.")[-1] == ("paragraph", "After.")
     assert read("[" * 20_000) == [("paragraph", "[" * 20_000)]

@@ -52,7 +52,7 @@ def _parser() -> MarkdownIt:
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
-    text = decode(data, composer)
+    text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
     titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
     text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
