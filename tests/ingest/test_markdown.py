@@ -154,6 +154,18 @@ def test_myst_directives_and_roles() -> None:
     ]
 
 
+def test_roles_leave_no_markup() -> None:
+    text = (
+        "(ford)=\n# The Ford\n\nIt sank {cite}`kell98,tate_04`, as {cite:t}`marl` says in {numref}`Figure %s <ford>`."
+    )
+    text += " See :ref:`the map <ford>`, :ref:`ford`, :doc:`a/b` and {eq}`sum`; a ratio 3:re:`x`."
+    assert read(text)[-1] == (
+        "paragraph",
+        "It sank [kell98, tate_04], as [marl] says in Figure The Ford."
+        " See the map, The Ford, a/b and sum; a ratio 3:re:x.",
+    )
+
+
 def test_references_without_words_read_as_what_they_point_to() -> None:
     text = (
         "(rr-plan)=\n(plan)=\n\n# The *Data* Plan\n\nSimilar to a [](#rr-plan), or {ref}`plan`, is {ref}`<plan>`.\n\n"
