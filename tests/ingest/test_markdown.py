@@ -277,6 +277,20 @@ def test_line_endings_of_windows_change_nothing() -> None:
     assert "\r" not in found.text
 
 
+def test_a_picture_alone_is_told_by_its_words_if_they_are_a_sentence() -> None:
+    text = "![A map of the three fords.](m.png)\n\n![m.png](m.png) ![The old mill](o.png)\n\n"
+    text += (
+        "Press ![The key with a red dot.](k.png) now, as [told](https://x.example/a) at https://x.example/b_c_d.\n\n"
+    )
+    text += '- ![A boat lies on sand.](b.png)\n\n<p><img src="n.png" alt="A net hangs to dry."></p>\n'
+    assert read(text) == [
+        ("caption", "A map of the three fords."),
+        ("paragraph", "Press now, as told at https://x.example/b_c_d."),
+        ("list", "- A boat lies on sand."),
+        ("caption", "A net hangs to dry."),
+    ]
+
+
 def test_underscores_inside_of_a_name_are_no_emphasis() -> None:
     assert read("The max_retry_count is _five_, not `pool_size`.") == [
         ("paragraph", "The max_retry_count is five, not pool_size.")

@@ -8,6 +8,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 from chapterverse.ingest.composer import LINE_BREAK
+from chapterverse.ingest.formats.pictures import told
 from chapterverse.ingest.formats.powers import raise_power
 
 _STRUCK_OUT = re.compile(r"<(/?)(?:del|s|strike)[\s>]", re.IGNORECASE)
@@ -32,6 +33,11 @@ def _unstruck(children: list[Token]) -> list[Token]:
             continue
         kept.append(child)
     return kept
+
+
+def pictured(inline: Token) -> str:
+    """What is told of the pictures that a paragraph consists of."""
+    return " ".join(filter(None, (told(child.content) for child in inline.children or () if child.type == "image")))
 
 
 def inline_text(inline: Token) -> str:
