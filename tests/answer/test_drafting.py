@@ -322,7 +322,7 @@ class TestWhatIsAnnounced:
 
     def test_speech_follows_who_speaks(self) -> None:
         text = 'The miller rose and said:\n\n"The wheel is broken. Go home."\n\nNobody moved.'
-        assert self.quoted("The miller rose", text=text) == ['The miller rose and said:\n\n"The wheel is broken.']
+        assert self.quoted("The miller rose", text=text) == [text.removesuffix("\n\nNobody moved.")]
 
 
 def test_lines_of_verse_are_quoted_together() -> None:
@@ -422,6 +422,10 @@ class TestTablesAndLists:
         assert quoted("Who was Edmund Sallis?", "Edmund Sallis\n\nThe last master was Edmund Sallis.") == [
             "The last master was Edmund Sallis."
         ]
+
+    def test_the_last_line_of_a_broken_paragraph_is_no_heading(self) -> None:
+        text = "The mill is open all week. \nClosed on the feast of Harrow\n\nThe miller sleeps late."
+        assert quoted("When is the mill closed for the feast?", text) == ["Closed on the feast of Harrow"]
 
     def test_a_head_that_one_passage_cut_off_is_taken_from_another(self) -> None:
         composed = answered("Which of them had 310?", "Stennet | 310 | 48\nQuillbridge | 265 | 41", TABLE)

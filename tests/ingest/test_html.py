@@ -111,7 +111,15 @@ def test_titles_lose_the_name_of_the_site(head: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("markup", "expected"),
     [
-        ("<p><b>H</b>ello <i>big</i>\n  world<br>again</p>", ["Hello big world again"]),
+        ("<p><b>H</b>ello <i>big</i>\n  world<br>again</p>", ["Hello big world \nagain"]),
+        ("<p>Mill House<br>\n 4 Ford Lane<br><br/>Harrow<br></p>", ["Mill House \n4 Ford Lane \nHarrow"]),
+        (
+            "<p><img alt='A map of three fords.'></p><p>So <img alt='It is not so.'></p>",
+            ["A map of three fords.", "So"],
+        ),
+        ("<figure><img alt='Sails of a mill.'><figcaption>The mill</figcaption></figure>", ["The mill"]),
+        ("<figure><img alt='Sails of a mill.'></figure><p><img alt='mill.png'></p>", ["Sails of a mill."]),
+        ("<h2>The<br>Mill</h2><pre>a <br>b</pre>", ["The Mill", "a\nb"]),
         ("<div>a<div>b</div>c <span>d</span><span>e</span></div>", ["a", "b", "c de"]),
         ("<p>one<p>two", ["one", "two"]),
         ("<p>un<!-- x -->broken <wbr>word</p>", ["unbroken word"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chapterverse.ingest.sentences import sentences, split
 from tests.ingest.reading import blocks, parse
 
 
@@ -42,7 +43,24 @@ def test_numbers_tell_what_lies_under_what_where_levels_do_not() -> None:
 def test_markup_goes_and_words_stay_apart() -> None:
     text = "A **bold** [link](http://x.example/y) and `code`,\nnext line<br>after, ![alt](x.png)~~gone~~"
     text += " &amp; \\*star\\*."
-    assert read(text) == [("paragraph", "A bold link and code, next line after, & *star*.")]
+    assert read(text) == [("paragraph", "A bold link and code, next line \nafter, & *star*.")]
+
+
+def test_lines_that_the_author_ends_stay_lines_and_are_one_sentence() -> None:
+    text = "The rose is red,  \nthe violet\nblue,\\\nthe lily white. I\\\nknow.\n\n- Write to:<br>4 Ford Lane\n"
+    text += "\n# The<br>Mill\n\n| a<br>b |   |\n|---|---|\n| c |   |\n| d | e |\n\n    vcs log \n    vcs show\n"
+    document = parse(text.encode(), "book.md")
+    assert blocks(document) == [
+        ("paragraph", "The rose is red, \nthe violet blue, \nthe lily white. I \nknow."),
+        ("list", "- Write to: \n4 Ford Lane"),
+        ("heading", "The Mill"),
+        ("table", "a b | \nc | \nd | e"),
+        ("code", "vcs log\nvcs show"),
+    ]
+    cut = ["The rose is red, \nthe violet blue, \nthe lily white.", "I \nknow.", "- Write to: \n4 Ford Lane"]
+    cut += ["The Mill", "a b |", "c |", "d | e", "vcs log", "vcs show"]
+    assert [document.text[start:end] for start, end in sentences(document)] == cut
+    assert [document.text[start:end] for start, end in split(document.text)] == cut
 
 
 def test_what_is_struck_out_is_gone_with_its_notes_and_powers_are_raised() -> None:
@@ -136,6 +154,18 @@ def test_myst_directives_and_roles() -> None:
     ]
 
 
+def test_roles_leave_no_markup() -> None:
+    text = (
+        "(ford)=\n# The Ford\n\nIt sank {cite}`kell98,tate_04`, as {cite:t}`marl` says in {numref}`Figure %s <ford>`."
+    )
+    text += " See :ref:`the map <ford>`, :ref:`ford`, :doc:`a/b` and {eq}`sum`; a ratio 3:re:`x`."
+    assert read(text)[-1] == (
+        "paragraph",
+        "It sank [kell98, tate_04], as [marl] says in Figure The Ford."
+        " See the map, The Ford, a/b and sum; a ratio 3:re:x.",
+    )
+
+
 def test_references_without_words_read_as_what_they_point_to() -> None:
     text = (
         "(rr-plan)=\n(plan)=\n\n# The *Data* Plan\n\nSimilar to a [](#rr-plan), or {ref}`plan`, is {ref}`<plan>`.\n\n"
@@ -227,6 +257,43 @@ def test_raw_html_is_read_as_html() -> None:
         ("list", "this"),
         ("list", "3. one"),
         ("list", "4. two"),
+    ]
+
+
+def test_line_endings_of_windows_change_nothing() -> None:
+    text = (
+        "---\ntitle: The Ford\nauthor: 'A. Writer'\n---\n\nimport Tabs from '@theme/Tabs';\n\n"
+        "(ford)=\n# The ford {#f}\n\n"
+        "Red,  \nblue\\\ngreen\nand *more*, see {ref}`ford`[^1].\n\n[^1]: A note\n    of two lines.\n\n"
+        "- one\n- two\n\n  more\n\n3) three\n\n| a | b |\n|---|---|\n| c | d |\n\n```python\nif x:\n    y\n```\n\n"
+        "    indented\n    code\n\n> [!NOTE]\n> Mind it.\n\n> A quote\n> goes on.\n\n!!! tip\n    Ask.\n\n"
+        ":::note Careful\n\nInside.\n\n:::\n\n```{admonition} Hot\n:class: tip\n\nVery.\n```\n\n"
+        "```{figure} a.png\n---\nname: x\n---\nA caption.\n```\n\nGait\n: A way to walk.\n\n<div>\nraw\n</div>\n\n"
+        "Below\n=====\n\n*Figure 1. Lines.*\n"
+    )
+    expected, found = (parse(text.replace("\n", end).encode(), "book.md") for end in ("\n", "\r\n"))
+    assert (found.text, found.blocks) == (expected.text, expected.blocks)
+    assert (found.title, found.author) == (expected.title, expected.author) == ("The Ford", "A. Writer")
+    assert "\r" not in found.text
+
+
+def test_a_picture_alone_is_told_by_its_words_if_they_are_a_sentence() -> None:
+    text = "![A map of the three fords.](m.png)\n\n![m.png](m.png) ![The old mill](o.png)\n\n"
+    text += (
+        "Press ![The key with a red dot.](k.png) now, as [told](https://x.example/a) at https://x.example/b_c_d.\n\n"
+    )
+    text += '- ![A boat lies on sand.](b.png)\n\n<p><img src="n.png" alt="A net hangs to dry."></p>\n'
+    assert read(text) == [
+        ("caption", "A map of the three fords."),
+        ("paragraph", "Press now, as told at https://x.example/b_c_d."),
+        ("list", "- A boat lies on sand."),
+        ("caption", "A net hangs to dry."),
+    ]
+
+
+def test_underscores_inside_of_a_name_are_no_emphasis() -> None:
+    assert read("The max_retry_count is _five_, not `pool_size`.") == [
+        ("paragraph", "The max_retry_count is five, not pool_size.")
     ]
 
 

@@ -1,4 +1,4 @@
-"""Where sentences end: not at the stops of commands, references, titles and numbers of headings."""
+"""Where sentences end: not at the stops of commands, references, titles and numbers, nor inside a short quotation."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ WHOLE = [
     "3 A. Miller, On Looms, gives the rest.",
     "It lies 3 m. N of the ford, at 40 W. Broad Street.",
     "It is 3 m. long and 2 m. N.E. of the gate.",
+    '"I will not sell it. I cannot," she said.',
+    "'I will not sell it. I can't,' she said.",
+    "“Will you row? I must know,” he asked.",
+    "“He told me, ‘Row. Do not stop.’ and left. I rowed,” said the boy.",
+    "„Ich rudere nicht. Ich kann nicht“, sagte sie.",
+    "«Je ne rame pas. Je dors», dit-il.",
+    "「漕ぎません。眠ります」と彼は言った。",
+    "The locks shut at nine (see table 2 (the long one). It has them all).",
+    "[The page is torn. No more can be read.]",
+    "“Where is the oar?” Tom asked.",
+    '"Here!" I cried.',
+    "“Who rows?” old Mrs. Ford called, and the ferryman answered.",
 ]
 SEVERAL = [
     ["They kept sheep, goats, etc.", "The guild took a share."],
@@ -51,6 +63,14 @@ SEVERAL = [
     ["Put 1/2 oz. into it.", "It draws 10 A.", "A plug for 230 V.", "Cables carry 1,200 W.", "Cut 5mm.", "I did."],
     ["It fits looms A and B.", "Loom C is wider."],
     ["Oh! the Duchess!", "Oh! won't she be savage?"],
+    ["“Is it deep?” he asked.", "“I rowed. I sank.”", "They laughed."],
+    ["(See table 2. It has them all.)", "Then go on."],
+    ['The rail is 5" wide.', 'The post is 6" wide.', "Cut both."],
+    ["He told 'em to row.", "They did.", "The dogs' bowl was 'full.'", "He left."],
+    ["a) The oar is long.", "b) The boat is old.", "The rest (and more) follows."],
+    ["“A letter begins.", "We were two.", "“Three came. Four left.”", "So it was."],
+    ["“Row!”", "Tom left.", "They rowed."],
+    ["“The river rose all night.", *["We moved the sheep up the hill."] * 8, "All lived.”", "He sat."],
 ]
 
 

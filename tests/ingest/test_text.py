@@ -132,6 +132,12 @@ def test_invisible_characters_go() -> None:
     )
 
 
+def test_roles_of_restructuredtext_are_their_words() -> None:
+    text = "Row to :ref:`the old\nford <ford-1>`, see :doc:`maps/river` and :py:func:`row`; it is 3:re:`x` and `y`."
+    told = "Row to the old ford, see maps/river and row; it is 3:re:`x` and `y`."
+    assert parse(text.encode(), "a.rst").text == told
+
+
 def test_white_space_of_any_kind_keeps_words_apart() -> None:
     text = "one\x0btwo\u2028three\u3000four\x85five, and so on until a vertical tab is rare"
     assert parse(text.encode(), "a.txt").text == "one two three four five, and so on until a vertical tab is rare"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from chapterverse.answer.lists import List, is_item, is_numbered_heading, numbered_questions, runs_of_items, unmarked
 from chapterverse.answer.questions import content
 from chapterverse.answer.wording import PRONOUNS
+from chapterverse.types import KEPT_BREAK
 
 _EXISTENTIAL = re.compile(
     r"\W*(?:there|here)(?:['’]s|\s+(?:is|are|was|were|be|been|seem(?:s|ed)?|ha[sd]|have|comes?|came|exist(?:s|ed)?|stands?"
@@ -330,6 +331,7 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     """A few words on a line of their own, without a stop at the end, and more text below."""
     line = text[start:end]
     alone = text[:start].rstrip(" ")[-1:] in ("", "\n") and text[end:].lstrip(" ").startswith("\n")
+    alone = alone and not text.endswith(KEPT_BREAK, 0, start)
     return (
         alone
         and line.rstrip(_CLOSING)[-1:].isalnum()

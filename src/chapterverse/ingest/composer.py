@@ -7,13 +7,15 @@ import unicodedata
 from collections.abc import Iterable
 
 from chapterverse.errors import UnreadableFileError
-from chapterverse.types import Block, BlockKind, Document, Notice, Page, PageStart
+from chapterverse.types import KEPT_BREAK, Block, BlockKind, Document, Notice, Page, PageStart
 
 Piece = str | Page
 """Text, or the mark of a page that begins at this point of it."""
 
-_LINE_KINDS = frozenset({"table", "notes"})
-"""Kinds whose line breaks mean something, as do those of code; in all others a line break is a space."""
+LINE_BREAK = "\x1e"
+"""What a reader of a format puts where the author ends a line (verse, an address); a line feed is but a space."""
+
+_BREAKING_KINDS: frozenset[BlockKind] = frozenset({"paragraph", "list", "quote", "footnote"})
 
 _MAX_WARNINGS = 50
 """No reader looks at more; a hostile file could have one for each of its bytes."""
@@ -27,6 +29,8 @@ _LONGEST_HEADING = 250
 """What is longer is prose that some markup calls a heading."""
 _BLANKS = re.compile(r"[^\S\n]+")
 _SPACES = re.compile(r"\s+")
+_AROUND_BREAKS = re.compile(r" ?(?:\n ?)+")
+_LINE_ENDS = re.compile(r"(?<! ) +\n")
 _BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _STACK = re.compile(r"(?<![^\w\s\x00-\x7f])[^\w\s\x00-\x7f]{100,}")
 """More marks and symbols in a row than any letter carries accents."""
@@ -42,12 +46,18 @@ _NO_TITLE = re.compile(
 """Headings that a book may begin with, and that name a part of it."""
 
 
-def clean(text: str, kind: BlockKind = "paragraph") -> str:
+def clean(text: str, kind: BlockKind = "heading") -> str:
     """Canonical characters: composed (NFC), no invisible ones, white space folded as far as the kind allows."""
+    if LINE_BREAK in text:
+        if kind in _BREAKING_KINDS:
+            return _AROUND_BREAKS.sub(KEPT_BREAK, "\n".join(map(clean, text.split(LINE_BREAK))))
+        text = text.replace(LINE_BREAK, " " if kind == "table" else "\n")
     text = _composed(_INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     if kind == "code":
-        return _BLANK.sub(" ", text.expandtabs(4))
-    return (_BLANKS if kind in _LINE_KINDS else _SPACES).sub(" ", text)
+        return _LINE_ENDS.sub("\n", _BLANK.sub(" ", text.expandtabs(4)))
+    if kind == "notes":
+        return _LINE_ENDS.sub("\n", _BLANKS.sub(" ", text))
+    return (_BLANKS if kind == "table" else _SPACES).sub(" ", text)
 
 
 def _composed(text: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from chapterverse.types import Block, Document
+from chapterverse.ingest.pairs import short_pairs, within
+from chapterverse.types import KEPT_BREAK, Block, Document
 
 _ROW_KINDS = frozenset({"table", "code"})
 """Kinds whose every line is a sentence of its own: a row or a line of code is quoted whole."""
@@ -41,6 +42,12 @@ _NUMBERED = re.compile(
 )
 """What a line begins with where its number belongs to what follows: headings, captions, steps."""
 _NOTE = re.compile(r"(?:\[\w{1,5}\])+\s*")
+_SPEECH_ENDS = re.compile(r"[!?…—-][\"'”’»]\s*\Z")
+_SPEAKER = re.compile(
+    r"(?:(?:the|my|his|her|our|their) [\w-]{1,20} |[A-Z][\w.’'-]{0,20} ){1,3}"
+    r"(?:said|says|asked|asks|cried|replied|answered|added|called|shouted|whispered|exclaimed|murmured|muttered)\b"
+)
+"""Who says what was said: “Where?” Tom asked."""
 _GOES_ON = frozenset(")]},;:”")
 """Marks that no sentence begins with."""
 
@@ -66,13 +73,13 @@ def block_sentences(text: str, block: Block) -> Iterator[Span]:
     elif block.kind in _ROW_KINDS:
         yield from _lines(text, block.start, block.end)
     else:
-        for line in _lines(text, block.start, block.end):
+        for line in _joined(text, block.start, block.end):
             yield from _prose(text, line)
 
 
 def split(text: str) -> list[Span]:
     """The sentences of a loose piece of prose (a draft, a selection)."""
-    return [span for line in _lines(text, 0, len(text)) for span in _prose(text, line)]
+    return [span for line in _joined(text, 0, len(text)) for span in _prose(text, line)]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
@@ -85,18 +92,49 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
+def _joined(text: str, start: int, end: int) -> Iterator[Span]:
+    """The lines; those that a sentence may go on over (of verse, of an address) are one."""
+    before: Span | None = None
+    for line in _lines(text, start, end):
+        if before and _goes_on(text, before, line):
+            before = Span(before.start, line.end)
+            continue
+        if before:
+            yield before
+        before = line
+    if before:
+        yield before
+
+
+def _goes_on(text: str, before: Span, line: Span) -> bool:
+    """Whether one line ends for its looks only; what looks like a row or an item is one."""
+    kept = text[before.end : line.start] == KEPT_BREAK
+    return kept and text.rfind(" |", before.start, before.end) < 0 and not _MARKER.match(text, line.start, line.end)
+
+
 def _prose(text: str, line: Span) -> Iterator[Span]:
+    if text.find("\n", line.start, line.end) < 0:
+        yield from _cut(text, line)
+        return
+    flat = text[line.start : line.end].replace("\n", " ")
+    for start, end in _cut(flat, Span(0, len(flat))):
+        yield Span(line.start + start, line.start + end)
+
+
+def _cut(text: str, line: Span) -> Iterator[Span]:
     from nupunkt import sent_spans
 
     marker = _MARKER.match(text, line.start, line.end)
     first = line.start
     body = marker.end() if marker else first
+    pairs = short_pairs(text, body, line.end)
     for piece in _pieces(text, body, line.end):
         # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
         starts = (_behind_note(text, piece.start + start) for start, _ in sent_spans(text[piece.start : piece.end]))
         cuts = {start for start in starts if piece.start < start < piece.end and not _inside(text, body, start)}
         for stops in (_OTHER_STOPS, _UNIT_STOPS):
             cuts.update(stop.end() for stop in stops.finditer(text, piece.start, piece.end))
+        cuts = {cut for cut in cuts if not within(pairs, cut)}
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)
             if span.start < span.end:
@@ -114,6 +152,8 @@ def _inside(text: str, first: int, start: int) -> bool:
     if text[start] in _GOES_ON:
         return True
     if text[start].islower() and text[max(first, start - _REACH) : start].rstrip().endswith(("!", "?")):
+        return True
+    if _SPEECH_ENDS.search(text[max(first, start - _REACH) : start]) and _SPEAKER.match(text, start):
         return True
     if text[start - 2 : start] != ". ":
         return False

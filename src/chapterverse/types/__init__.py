@@ -23,6 +23,7 @@ from chapterverse.types.answers import (
     Support,
 )
 from chapterverse.types.documents import (
+    KEPT_BREAK,
     Block,
     BlockKind,
     Chunk,
@@ -51,6 +52,7 @@ from chapterverse.types.index import (
 )
 
 __all__ = [
+    "KEPT_BREAK",
     "Answer",
     "AnswerEvent",
     "AnswerSentence",

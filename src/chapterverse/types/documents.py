@@ -12,6 +12,9 @@ from chapterverse.errors import AstRagValidationError
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "caption", "code", "quote", "footnote", "notes"]
 
+KEPT_BREAK = " \n"
+"""How a line of verse or of an address ends in a text; lines without the space (rows, items, code) stand alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

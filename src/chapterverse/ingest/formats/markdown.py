@@ -16,7 +16,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
-from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck
+from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck, pictured
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
 from chapterverse.ingest.formats.markup.passages import LONGEST_TERM, MOST_DEFINITIONS
 from chapterverse.ingest.formats.markup.reader import MarkupReader
@@ -52,7 +52,7 @@ def _parser() -> MarkdownIt:
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
-    text = decode(data, composer)
+    text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
     titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
     text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
@@ -109,7 +109,11 @@ class _Walk:
         if self.containers[-1:] == ["quote"] and (label := take_alert(inline)):
             self.containers[-1] = "alert"
             self._add_text(_plain(label))
-        self._add_text(inline_text(inline), "caption" if _is_caption(inline) else "paragraph")
+        text = inline_text(inline)
+        if not text.strip() and (shown := pictured(inline)):
+            self._add_text(shown, "caption")
+        else:
+            self._add_text(text, "caption" if _is_caption(inline) else "paragraph")
         self._add_notes(inline)
 
     _on_admonition_title_open = _on_paragraph_open

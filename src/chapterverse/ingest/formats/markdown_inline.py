@@ -7,6 +7,8 @@ import re
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+from chapterverse.ingest.composer import LINE_BREAK
+from chapterverse.ingest.formats.pictures import told
 from chapterverse.ingest.formats.powers import raise_power
 
 _STRUCK_OUT = re.compile(r"<(/?)(?:del|s|strike)[\s>]", re.IGNORECASE)
@@ -33,6 +35,11 @@ def _unstruck(children: list[Token]) -> list[Token]:
     return kept
 
 
+def pictured(inline: Token) -> str:
+    """What is told of the pictures that a paragraph consists of."""
+    return " ".join(filter(None, (told(child.content) for child in inline.children or () if child.type == "image")))
+
+
 def inline_text(inline: Token) -> str:
     """What a reader sees of an inline token: no markup, no images, no addresses of links."""
     parts: list[str] = []
@@ -40,12 +47,14 @@ def inline_text(inline: Token) -> str:
     for child in inline.children or ():
         if child.type in ("text", "text_special", "code_inline"):
             parts.append(child.content)
-        elif child.type in ("softbreak", "hardbreak"):
+        elif child.type == "softbreak":
             parts.append(" ")
+        elif child.type == "hardbreak":
+            parts.append(LINE_BREAK)
         elif child.type == "footnote_ref":
             parts.append(f"[{child.meta.get('label') or child.meta['id'] + 1}]")
         elif child.type == "html_inline" and child.content.startswith(("<br", "<p")):
-            parts.append(" ")
+            parts.append(LINE_BREAK if child.content.startswith("<br") else " ")
         elif child.type == "html_inline" and child.content.startswith("<sup"):
             raised = len(parts)
         elif child.type == "html_inline" and child.content == "</sup>" and raised:

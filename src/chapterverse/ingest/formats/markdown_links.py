@@ -21,8 +21,12 @@ _LABEL = re.compile(r"[ \t>]*\(([^()\n]+)\)=[ \t]*")
 _HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+(?=\S)")
 _LONGEST = 250
 """What is longer is no heading to the composer, and repeated by a thousand links would make a bomb."""
-_ROLE = re.compile(r"\{([\w:-]+)\}$")
+_ROLE = re.compile(r"(?:\{([\w:-]+)\}|(?<![\w:]):([a-z][\w+-]*(?::[\w+-]+)?):)$")
+"""A role of MyST, or as reStructuredText writes it: `{ref}`, `:ref:`."""
 _POINTING_ROLES = frozenset({"ref", "numref", "doc"})
+_CITING_ROLE = re.compile(r"(?:foot)?cite(?:[:-]?[a-z]+)?")
+_NUMBER = re.compile(r"%s|\{(?:number|name)\}")
+"""Where a reference gets a number that only the printed book has."""
 
 
 def labelled(text: str) -> dict[str, str]:
@@ -56,7 +60,7 @@ def _named(children: list[Token], titles: Mapping[str, str]) -> list[Token]:
             named.append(_words(_name(str(last.attrs.get("href", "")), titles)))
         elif last and last.type == "text" and child.type == "code_inline" and (role := _ROLE.search(last.content)):
             last.content = last.content[: role.start()]
-            child = _words(_shown(role[1], child.content, titles))
+            child = _words(_shown(role[1] or role[2], child.content, titles))
         named.append(child)
     return named
 
@@ -66,10 +70,12 @@ def _words(content: str) -> Token:
 
 
 def _shown(role: str, content: str, titles: Mapping[str, str]) -> str:
-    """MyST writes `{ref}`words<target>``, or the target alone."""
+    """MyST writes `{ref}`words<target>``, or the target alone; keys of a bibliography are set apart: "[kell1698]"."""
     words, pointed, target = content.removesuffix(">").rpartition("<")
     if pointed and content.endswith(">"):
-        return words.strip() or _name(target, titles)
+        return _NUMBER.sub(lambda _: _name(target, titles), words.strip()) or _name(target, titles)
+    if _CITING_ROLE.fullmatch(role):
+        return f"[{', '.join(key.strip() for key in content.split(','))}]"
     return _name(content, titles) if role in _POINTING_ROLES else content
 
 

@@ -33,6 +33,10 @@ _CHAPTER = re.compile(
 _TITLE = re.compile(r"^Title:[^\S\n]*(\S.*(?:\n[^\S\n]+\S.*){0,3})", re.MULTILINE)
 _EARLY = 5000
 """Characters from the beginning, among which a library names the title of the book."""
+_ROLE = re.compile(
+    r"(?<![\w:`]):[a-z][\w+-]{0,30}(?::[\w+-]{1,30})?:`(?:([^`<]{1,200}?)\s*<[^`<>]{1,200}>|<?([^`<>]{1,200})>?)`"
+)
+"""A role of reStructuredText: `:ref:`words <target>``, or the target alone."""
 _UNDERLINE = re.compile(r"(={3,}|-{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 
@@ -40,6 +44,7 @@ _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each paragraph."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
+    text = _ROLE.sub(lambda role: role[1] or role[2], text)
     if title := _TITLE.search(text[:_EARLY]):
         composer.title = title[1]
     for number, page in enumerate(text.split("\f"), 1):

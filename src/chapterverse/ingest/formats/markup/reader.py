@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from chapterverse.ingest.composer import Piece
+from chapterverse.ingest.composer import LINE_BREAK, Piece
 from chapterverse.ingest.formats.markup.passages import (
     MOST_DEFINITIONS,
     Anchor,
@@ -30,6 +30,7 @@ from chapterverse.ingest.formats.markup.rules import (
     tokens,
 )
 from chapterverse.ingest.formats.markup.table import Table
+from chapterverse.ingest.formats.pictures import told
 from chapterverse.ingest.formats.powers import raise_power
 from chapterverse.types import BlockKind, Page
 
@@ -91,6 +92,8 @@ class MarkupReader:
         self._tables: list[Table] = []
         self._buffer: list[Piece | NoteRef] = []
         self._inked = False
+        self._pictures: list[str] = []
+        """What is told of the pictures since the last passage."""
         self._marker = ""
         self._terms = 0
         """How many of the last passages are terms that wait for their definition."""
@@ -130,6 +133,8 @@ class MarkupReader:
         if parent.heading is not None:
             self._inside_heading(frame, parent)
         elif tag in BLOCKS:
+            if tag == "figcaption":  # it tells what the picture shows
+                self._pictures.clear()
             self._flush()
             frame.block, frame.block_depth = True, len(self._frames)
             self._open_block(frame, parent, attributes)
@@ -230,7 +235,9 @@ class MarkupReader:
         elif frame.tag == "sup" and "noteref" not in types:
             frame.cut = self._cut(is_raised=True)
         elif frame.tag == "br":
-            self._buffer.append("\n")
+            self._buffer.append(LINE_BREAK)
+        elif frame.tag == "img" and (words := told(attributes.get("alt", ""))):
+            self._pictures.append(words)
         elif frame.tag == "q":
             self.text("“")
 
@@ -277,12 +284,16 @@ class MarkupReader:
 
     def _flush(self) -> None:
         """What stands in the buffer becomes a passage of the innermost block."""
+        shown, self._pictures = " ".join(self._pictures), []
         if not self._inked:
             self._buffer = [piece for piece in self._buffer if isinstance(piece, Page)]
-            return
+            if not shown:
+                return
+            self._buffer.append(shown)
         depth = self._frames[-1].block_depth
         frame = self._frames[depth]
-        passage = Passage(frame.kind, self._buffer, cfi=self._place(depth))
+        kind: BlockKind = frame.kind if self._inked or frame.kind == "list" else "caption"
+        passage = Passage(kind, self._buffer, cfi=self._place(depth))
         if frame.heading is not None:
             passage.kind, passage.level = "heading", frame.heading.level
         elif frame.kind != "code":
