@@ -36,7 +36,7 @@ from chapterverse.answer.questions import (
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
 from chapterverse.answer.tables import row_asked_for, row_in_range, rows_asked_for
-from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.titlepage import may_name_author, title_line
 from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -131,7 +131,7 @@ class _Composer:
             if composed.sentences:
                 return composed
         pick = self._pick(self._question, self._threshold)
-        return self._written(self._in_order(pick))
+        return self._written([one for one in self._in_order(pick) if may_name_author(self._question, self._text(one))])
 
     def _title_line(self) -> _Quote | None:
         lines = ((n, title_line(self._question, sheet.text)) for n, sheet in enumerate(self._sheets))
