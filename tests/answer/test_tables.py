@@ -352,6 +352,18 @@ def test_rows_are_not_guessed(question: str) -> None:
     assert names(question, VILLAGES, orders, DUTIES, SPARES) == []
 
 
+def test_all_rows_of_one_name_are_found_unless_the_question_tells_which() -> None:
+    gear = (
+        "Gear\n\nPlace | Gear | Worn\nKiln | Long gloves | always\nDock | Cork vest | always\nKiln | Mask | at firing\n"
+    )
+    assert names("What gear is worn at the kiln?", gear) == ["Kiln", "Kiln"]
+    assert names("What gear is worn at the dock?", gear) == []
+    assert names("When is the mask worn at the kiln?", gear) == []
+    assert row("When is the mask worn at the kiln?", gear) == "Kiln | Mask | at firing"
+    assert names("What gear is worn at the kiln at firing?", gear) == []
+    assert names("What gear is worn at the kiln?", gear + "Kiln | Cap | always\n" * 9) == []
+
+
 def test_only_of_a_whole_table_all_rows_are_found() -> None:
     question = "Which rooms are swept weekly?"
     assert names(question, f"{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]

@@ -198,9 +198,9 @@ class _Composer:
             return _Pick(told, "")
         if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
-        row = row_asked_for(query, self._sheets)
-        if row is None and (rows := self._rows(query, readings, threshold)):
+        if rows := self._rows(query, readings, threshold):
             return _Pick(rows, "")
+        row = row_asked_for(query, self._sheets)
         likely = [place for place in places if place.chance >= threshold]
         sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
         best, quotes = self._first([_Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
@@ -225,7 +225,7 @@ class _Composer:
         return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
-        """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
+        """The head of a table and all rows that have the name or value in a question, if so many can be quoted."""
         rows = [_Quote(*row) for row in rows_asked_for(query, self._sheets)]
         table = self._sheets[rows[0].sheet].table_at(rows[0].start) if rows else None
         if table is None or readings[rows[0].sheet].answerable < threshold:
