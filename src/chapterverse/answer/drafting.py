@@ -35,7 +35,7 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
-from chapterverse.answer.tables import row_asked_for, row_in_range, rows_asked_for
+from chapterverse.answer.tables import has_column, row_asked_for, row_in_range, rows_asked_for
 from chapterverse.answer.titlepage import may_name_author, title_line
 from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
@@ -155,6 +155,8 @@ class _Composer:
         threshold = max(self._threshold, _PRESENT)
         person = thing = ""  # what "she" and "it" of a later part stand for
         for part, searched in zip(asked, queries(self._question), strict=True):
+            if any(has_column(part.asked, self._sheets[one.sheet], one.start, one.end) for one in quotes):
+                continue  # "…, and what is the remedy?" is told by the row that is quoted
             subject = person if part.means_person and person else thing or person
             query = part.about(subject) if searched != part.asked and subject else part.asked
             pick = self._pick(query, threshold)

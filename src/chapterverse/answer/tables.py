@@ -79,6 +79,7 @@ _FURTHER = re.compile(
 )
 """Then there is another condition than the value of a cell."""
 _ASKS_VALUE = re.compile(r"\b(?:what|which|how (?:many|much|long))\b", re.IGNORECASE)
+_ASKS_CELL = re.compile(rf"{_ASKS_VALUE.pattern}|\b(?:who|when|where)\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow much (?:is|are|do|does|would|will)\b", re.IGNORECASE)
 _PRICE = content("cost costs price fee charge charged rate fare pay paid")
 _MONEY = frozenset("£ $ € ¥ penny shilling".split())
@@ -140,6 +141,21 @@ def _with_value(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
     found = [tuple(Row(grid.number, *row) for row in rows) for grid in grids for rows in _chosen(query, things, grid)]
     lines = {tuple(sheets[row.sheet].text[row.start : row.end].strip() for row in rows) for rows in found}
     return found[0] if len(lines) == 1 else ()
+
+
+def has_column(asked: str, sheet: Layout, start: int, end: int) -> bool:
+    """Whether a row between these characters has something in the columns that a part of a question asks for alone.
+
+    The first is not looked at, for it has the names of all: "How many models?"
+    """
+    words, table = content(asked), sheet.table_at(start)
+    if not words or table is None or table.header is None or not _ASKS_CELL.search(asked) or _NEGATIVE.search(asked):
+        return False
+    grid = _Grid(0, sheet, table, sheet.cells(table.header))
+    columns = [n for n, head in enumerate(grid.head) if n and head & words]
+    rows = [grid.cells(row) for row in table.rows if start <= row[0] < end]
+    known = words <= frozenset().union(*(grid.head[n] for n in columns))
+    return known and any(all(cells[n] for n in columns) for cells in rows)
 
 
 @dataclass(frozen=True)
