@@ -35,7 +35,7 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
-from chapterverse.answer.tables import has_column, row_asked_for, row_in_range, rows_asked_for
+from chapterverse.answer.tables import Row, has_column, row_asked_for, row_in_range, row_told, rows_asked_for
 from chapterverse.answer.titlepage import may_name_author, title_line
 from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
@@ -186,15 +186,16 @@ class _Composer:
         """The best answer, from the place that most probably holds it and speaks of what is asked about.
 
         Where one passage at least answers, a row that the question points at and a sentence of the form "A … is" are
-        answers whatever the reader thinks of them. The row of a range is, where no passage does.
+        answers whatever the reader thinks of them. The row of a range is, and one that is surely named is where no
+        passage does.
         """
         if held := row_in_range(query, self._sheets):
-            covering = self._sheets[held.sheet].covering(held.start, held.end)
-            return _Pick(tuple(self._whole(held.sheet, *covering, query)), "")
+            return self._row(held, query)
         texts = [sheet.text for sheet in self._sheets]
         readings = weighed(query, texts, self._reader.read(query, texts))
         if max(reading.answerable for reading in readings) < threshold:
-            return _NOTHING
+            named = row_told(query, self._sheets)
+            return self._row(named, query) if named else _NOTHING
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         if told := self._told_below(query, readings, places):
             return _Pick(told, "")
@@ -219,6 +220,10 @@ class _Composer:
         )
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _row(self, row: Row, query: str) -> _Pick:
+        covering = self._sheets[row.sheet].covering(row.start, row.end)
+        return _Pick(tuple(self._whole(row.sheet, *covering, query)), "")
 
     def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[_Place]) -> tuple[_Quote, ...]:
         """What the likeliest passage says under the question itself."""

@@ -104,6 +104,11 @@ def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     return next(iter(_named(query, sheets)), None) or _extreme(query, sheets)
 
 
+def row_told(query: str, sheets: Sequence[Layout]) -> Row | None:
+    """The row that tells what is asked whatever a reader thinks of it, by the range of a number or by its name."""
+    return row_in_range(query, sheets) or _surely_named(query, sheets)
+
+
 def row_in_range(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The one row whose range holds the number of a question for what another column tells.
 
@@ -114,8 +119,7 @@ def row_in_range(query: str, sheets: Sequence[Layout]) -> Row | None:
     if number is None or not _ASKS_VALUE.search(query) or _NEGATIVE.search(query) or _SUPERLATIVE.search(query):
         return None
     rows = [Row(grid.number, *row) for grid in _grids(sheets) for row in _held(grid, query, number)]
-    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
-    return rows[0] if len(lines) == 1 else None
+    return _only(rows, sheets)
 
 
 def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
@@ -156,6 +160,12 @@ def has_column(asked: str, sheet: Layout, start: int, end: int) -> bool:
     rows = [grid.cells(row) for row in table.rows if start <= row[0] < end]
     known = words <= frozenset().union(*(grid.head[n] for n in columns))
     return known and any(all(cells[n] for n in columns) for cells in rows)
+
+
+def _only(rows: Sequence[Row], sheets: Sequence[Layout]) -> Row | None:
+    """The row that is found, if it is one; passages may overlap, so that it is found again."""
+    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
+    return rows[0] if len(lines) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -244,6 +254,15 @@ def _named(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
     return tuple(Row(table.number, *row) for row in alike) if table else ()
 
 
+def _surely_named(query: str, sheets: Sequence[Layout]) -> Row | None:
+    """The one row that a question names which asks for nothing but a value of it, without any condition."""
+    other = any(one.search(query) for one in (_NEGATIVE, _SUPERLATIVE, _FURTHER))
+    if other or not _ASKS_VALUE.search(query):
+        return None
+    rows = [Row(grid.number, *row) for grid in _grids(sheets) for row in grid.table.rows if _names(query, grid, row)]
+    return _only(rows, sheets)
+
+
 def _names(query: str, grid: _Grid, row: tuple[int, int]) -> int:
     """How many words for columns a question has that names a row by its first cell; 0 if it does not, or counts others.
 
@@ -291,8 +310,7 @@ def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
         for grid in _grids(sheets)
         if (row := _furthest(word, asked, grid) or _furthest_across(word, asked, grid))
     ]
-    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
-    return rows[0] if len(lines) == 1 else None
+    return _only(rows, sheets)
 
 
 def _furthest(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:
