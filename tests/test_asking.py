@@ -182,6 +182,19 @@ def test_a_row_is_looked_up_by_the_range_of_a_number(clocks: Library) -> None:
     assert clocks.ask("What does a 12 kg anchor cost?", selection=table).status == "refused"
 
 
+def test_a_row_that_is_surely_named_is_told_whatever_the_reader_thinks(clocks: Library) -> None:
+    head, *rows = [
+        "Key | Default | Told",
+        "bell_gap* | 90 | Seconds between two strokes.",
+        "wake_tries* | 4 | How often a missed stroke is struck again before the keeper is called.",
+    ]
+    table = "\n".join(["Settings", "", "Changes need a restart.", "", head, *rows, "", "All else is fixed."])
+    answer = clocks.ask("What is the default value of wake_tries?", selection=table)
+    assert (answer.status, answer.text) == ("ok", f"{head}\n{rows[1]}")
+    assert clocks.ask("Why is the default value of wake_tries 4?", selection=table).status == "refused"
+    assert clocks.ask("What is the default value of wake_tries at sea?", selection=table).status == "refused"
+
+
 def test_what_one_thing_is_about_is_not_told_of_the_whole_book(clocks: Library) -> None:
     answer = clocks.ask("What is the main idea of the pendulum?")
     assert all("pendulum" in passage.text.lower() for passage in answer.passages[:1])

@@ -615,6 +615,33 @@ class TestSeveralParts:
         assert [one.text for one in composed.sentences] == ["A bent crutch makes a clock limp."]
         assert [one.part for one in composed.missing] == absent
 
+    @pytest.mark.parametrize(
+        ("later", "absent"),
+        [
+            ("what is the cure", []),
+            ("who is the keeper", ["who is the keeper?"]),  # the cell is empty
+            ("why is there a cure", ["why is there a cure?"]),
+            ("how many signs are there", ["how many signs are there?"]),  # the row has one of them
+            ("what is the cure for rust", ["what is the cure for rust?"]),
+        ],
+    )
+    def test_the_row_that_is_quoted_for_one_part_answers_what_another_of_its_columns_tells(
+        self, later: str, absent: list[str]
+    ) -> None:
+        class OfFirst(WordReader):
+            """Believes in an answer to the first part only."""
+
+            def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+                found = super().read(question, passages, whole=whole)
+                return found if "K-7" in question else [replace(one, answerable=0.1) for one in found]
+
+        table = (
+            "Sign | Meaning | Cure | Keeper\nK-6 | Oil is low | Add oil | Ada\nK-7 | Lid is loose | Turn the key | \n"
+        )
+        composed = answered(f"What is the meaning of K-7, and {later}?", table, reader=OfFirst())
+        assert [one.text.rstrip(" |") for one in composed.sentences][-1] == "K-7 | Lid is loose | Turn the key"
+        assert [one.part for one in composed.missing] == absent
+
     def test_a_later_part_is_read_with_what_the_first_found(self) -> None:
         reader = WordReader()
         brief = Brief(

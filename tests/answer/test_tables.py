@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from chapterverse.answer.layout import Layout, lay_out
-from chapterverse.answer.tables import Row, row_asked_for, row_in_range, rows_asked_for
+from chapterverse.answer.tables import Row, row_asked_for, row_in_range, row_told, rows_asked_for
 from chapterverse.ingest.sentences import split
 
 VILLAGES = """Five villages there were.
@@ -352,6 +352,18 @@ def test_rows_are_not_guessed(question: str) -> None:
     assert names(question, VILLAGES, orders, DUTIES, SPARES) == []
 
 
+def test_all_rows_of_one_name_are_found_unless_the_question_tells_which() -> None:
+    gear = (
+        "Gear\n\nPlace | Gear | Worn\nKiln | Long gloves | always\nDock | Cork vest | always\nKiln | Mask | at firing\n"
+    )
+    assert names("What gear is worn at the kiln?", gear) == ["Kiln", "Kiln"]
+    assert names("What gear is worn at the dock?", gear) == []
+    assert names("When is the mask worn at the kiln?", gear) == []
+    assert row("When is the mask worn at the kiln?", gear) == "Kiln | Mask | at firing"
+    assert names("What gear is worn at the kiln at firing?", gear) == []
+    assert names("What gear is worn at the kiln?", gear + "Kiln | Cap | always\n" * 9) == []
+
+
 def test_only_of_a_whole_table_all_rows_are_found() -> None:
     question = "Which rooms are swept weekly?"
     assert names(question, f"{DUTIES}\nSo much for them.") == ["Loft", "Cellar"]
@@ -407,6 +419,34 @@ def test_a_row_is_looked_up_by_its_range(question: str, label: str | None) -> No
     found = looked_up(row_in_range, question, "The toll is old.", PENSIONS, FREIGHT, BATHS, LADDER)
     assert (found or "").startswith(label or "")
     assert (found is None) == (label is None)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What is the price of the P30?", "P30"),
+        ("How many households are there in Tollen?", "Tollen"),
+        ("Why is the price of the P30 $310?", None),
+        ("What is not the price of the P30?", None),
+        ("What is the price of the P30 if it is broken?", None),
+        ("What is the price of the P30 abroad?", None),
+        ("What is the price of the P30 or the P20?", None),
+        ("Which model is the cheapest?", None),
+        ("What is the weight of model P30?", None),  # another table has one too
+    ],
+)
+def test_a_row_that_is_surely_named_is_told(question: str, name: str | None) -> None:
+    other = "Model | Weight\nP30 | 7 kg\n"
+    found = looked_up(row_told, question, "The sea is far.", VILLAGES, PUMPS, PUMPS, other)
+    assert (found.split(" |")[0] if found else None) == name
+
+
+def test_the_head_of_a_table_that_goes_on_over_a_page_is_no_row() -> None:
+    head, *rows = PUMPS.split("\n\n")[0].splitlines()
+    text = "\n".join([head, rows[0], "", head, *rows[1:], "", "All are blue."])
+    (table,) = lay_out(text, split(text)).tables
+    assert [text[slice(*one)] for one in table.rows] == rows
+    assert row("Which model is the oldest?", text) == rows[2]
 
 
 def test_a_range_that_does_not_hold_a_number_is_not_its_name() -> None:

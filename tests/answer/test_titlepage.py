@@ -2,7 +2,7 @@
 
 import pytest
 
-from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.titlepage import may_name_author, title_line
 
 WHO, WHAT = "Who wrote this book?", "What is the title of this book?"
 
@@ -21,10 +21,33 @@ WHO, WHAT = "Who wrote this book?", "What is the title of this book?"
         (WHAT, "Title: The Salt Road\n\nAuthor: Ada Marl", "Title: The Salt Road"),
         (WHAT, "The Salt Road\n\nby Ada Marl", "The Salt Road"),
         (WHAT, "The road was opened in May.\nIt was long.", None),
+        (
+            WHO,
+            "Salt and Health\n\nAda Marl¹, Josef K. Lund² and Ida van Roe1,2*\n\n¹ Pans of Sall",
+            "Ada Marl¹, Josef K. Lund² and Ida van Roe1,2*",
+        ),
+        (WHO, "Salt and Health\n\nA Report\n\nAda Marl[1]\n\nSall, 1904", "Ada Marl[1]"),
+        (WHO, "Salt Roads\n\nÉva de Lund and Ida Roe\n\nThe roads are long.", "Éva de Lund and Ida Roe"),
+        (
+            WHO,
+            "Salt Pans\n\nDry Roads & Wet Feet\n\nAda Marl & Ida Roe\n\nOn wet roads feet suffer.",
+            "Ada Marl & Ida Roe",
+        ),
+        (WHO, "Salt Pans\n\nPublic Health Agency, University of Sall\n\nHull, Leeds and York", None),
+        (WHO, "Salt Pans\n\nSpring Term 1904\n\nAda Marl, Ida Roe,\nand others", None),
+        (WHO, "Ada Marl and Ida Roe\n\nwere sisters.", None),
         ("Who wrote the letter?", "Author: Ada Marl", None),
+        ("When was this book written?", "The Salt Road\n\nby Ada Marl", None),
         ("When was this book published?", "Author: Ada Marl", None),
     ],
 )
 def test_the_line_is_found(question: str, opening: str, line: str | None) -> None:
     found = title_line(question, opening)
     assert (opening[slice(*found)] if found else None) == line
+
+
+def test_a_sentence_without_a_name_names_no_author() -> None:
+    assert not may_name_author("Who are the authors?", "Salt harms the roads of the valley.")
+    assert may_name_author("Who are the authors?", "It was written by Ada Marl.")
+    assert may_name_author("When did the author write this book?", "It was written in May.")
+    assert may_name_author("Who salts the roads?", "The wardens do.")

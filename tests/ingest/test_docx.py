@@ -326,6 +326,22 @@ def test_cells_merged_over_columns_are_written_once_and_over_rows_in_each() -> N
     assert read(body) == [("table", "Head | | H3\ntall | x | y\ntall | z |\n | | end\nl | | m")]
 
 
+def test_rows_of_heads_are_read_as_one() -> None:
+    over, below = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    head, no_head = "<w:tblHeader/>", '<w:tblHeader w:val="0"/>'
+    title = tr(tc("Looms", '<w:gridSpan w:val="3"/>'), properties=head)
+    first = tr(tc("Loom", over), tc("Warp", '<w:gridSpan w:val="2"/>'), properties=head)
+    second = tr(tc("", below), tc("Ends"), tc("Ply"), properties=head)
+    data = tr(tc("A"), tc("12"), tc("2"), properties=no_head)
+    one = "Loom | Warp: Ends | Warp: Ply\nA | 12 | 2"
+    assert read(tbl(first, second, data)) == [("table", one)]
+    assert read(tbl(title, first, second, data)) == [("table", f"Looms | |\n{one}")]
+    assert read(tbl(data, first, second)) == [("table", "A | 12 | 2\nLoom | Warp |\nLoom | Ends | Ply")]
+    assert read(tbl(first, second)) == [("table", "Loom | Warp |\nLoom | Ends | Ply")]
+    many = tr(tc("a"), tc("b"), properties=head)
+    assert read(tbl(*[many] * 4, data)) == [("table", "a | b\n" * 4 + "A | 12 | 2")]
+
+
 def test_a_merged_cell_of_prose_is_written_once() -> None:
     prose = "a " * 100 + "b"
     body = tbl(tr(tc(prose, '<w:vMerge w:val="restart"/>'), tc("x")), *[tr(tc("", "<w:vMerge/>"), tc("y"))] * 2)
@@ -348,6 +364,9 @@ def test_a_table_of_one_cell_is_a_frame_around_text() -> None:
 def test_an_absurd_span_does_no_harm() -> None:
     body = tbl(tr(tc("a", '<w:gridSpan w:val="999999999"/>'), tc("b")))
     assert read(body) == [("table", "a" + " |" * 63 + " b")]
+    wide = tr(*[tc("a" * 200, '<w:gridSpan w:val="63"/>')] * 100, properties="<w:tblHeader/>")
+    [(_, text)] = read(tbl(wide, tr(tc("b"), tc("c"), properties="<w:tblHeader/>"), tr(tc("d"))))
+    assert len(text) < 2 * 63 * 200 + 100 * (200 + 63 * 3)
 
 
 # Fields

@@ -246,6 +246,14 @@ def test_two_rows_of_heads_are_read_as_one(head: str, expected: str) -> None:
     assert blocks(read(page)) == [("table", f"{expected}\nA | 12 | 2")]
 
 
+def test_rows_of_heads_are_known_by_their_cells_where_no_head_is_marked() -> None:
+    heads, row = "<tr><th rowspan=2>Loom<th colspan=2>Warp<tr><th>Ends<th>Ply", "<tr><th>A<td>12<td>2"
+    assert texts(f"<table>{heads}{row}</table>") == ["Loom | Warp: Ends | Warp: Ply\nA | 12 | 2"]
+    assert texts("<table><tr><th>Loom<th>Ends<tr><th>A<th>12</table>") == ["Loom | Ends\nA | 12"]
+    page = "<table><tr><th>Loom<th>Ends<tr><th>A<td>1<tr><th>Wheel<th>Spokes<tr><th>B<th>2</table>"
+    assert texts(page) == ["Loom | Ends\nA | 1\nWheel | Spokes\nB | 2"]
+
+
 def test_a_merged_cell_is_repeated_with_its_note_but_in_measure() -> None:
     page = '<table><tr><td rowspan=2>a<sup><a href="#n">1</a></sup><td>b</tr><tr><td>c</tr></table><p id=n>1 Note.</p>'
     assert blocks(read(page)) == [("table", "a[1] | b\na[1] | c"), ("footnote", "[1] Note.")]

@@ -207,6 +207,25 @@ def test_docusaurus_admonitions_and_mdx() -> None:
     ]
 
 
+def test_only_lines_of_mdx_are_left_out() -> None:
+    text = (
+        "import {Tide, Ebb} from \"@site/tides\";\nimport Map from './map.js'\nexport const depth = 3;\n"
+        "export default ({children}) => <main>{children}</main>;\n\nexport default Layout;\n\nBelow.\n\n"
+        "```js\nimport Map from './map.js';\nexport default Map;\n```\n\n"
+        "```python\nimport tides\nfrom tides import ebb\n```\n\n"
+        "import goods from abroad only with a licence.\n\nexport default settings before you go on,\n"
+        "import them from the file 'ford'\n\n- import Tide from 'tides'\n"
+    )
+    assert read(text) == [
+        ("paragraph", "Below."),
+        ("code", "import Map from './map.js';\nexport default Map;"),
+        ("code", "import tides\nfrom tides import ebb"),
+        ("paragraph", "import goods from abroad only with a licence."),
+        ("paragraph", "export default settings before you go on, import them from the file 'ford'"),
+        ("list", "- import Tide from 'tides'"),
+    ]
+
+
 def test_mkdocs_admonitions_are_paragraphs_under_their_title() -> None:
     text = (
         '!!! danger "Low *bridge*"\n    Lower the mast.\n\n    - Wait.\n\n    Then go on.\n\nAfter.\n\n'

@@ -35,8 +35,8 @@ from chapterverse.answer.questions import (
     queries,
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
-from chapterverse.answer.tables import row_asked_for, row_in_range, rows_asked_for
-from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.tables import Row, has_column, row_asked_for, row_in_range, row_told, rows_asked_for
+from chapterverse.answer.titlepage import may_name_author, title_line
 from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Reading
@@ -131,7 +131,7 @@ class _Composer:
             if composed.sentences:
                 return composed
         pick = self._pick(self._question, self._threshold)
-        return self._written(self._in_order(pick))
+        return self._written([one for one in self._in_order(pick) if may_name_author(self._question, self._text(one))])
 
     def _title_line(self) -> _Quote | None:
         lines = ((n, title_line(self._question, sheet.text)) for n, sheet in enumerate(self._sheets))
@@ -155,6 +155,8 @@ class _Composer:
         threshold = max(self._threshold, _PRESENT)
         person = thing = ""  # what "she" and "it" of a later part stand for
         for part, searched in zip(asked, queries(self._question), strict=True):
+            if any(has_column(part.asked, self._sheets[one.sheet], one.start, one.end) for one in quotes):
+                continue  # "…, and what is the remedy?" is told by the row that is quoted
             subject = person if part.means_person and person else thing or person
             query = part.about(subject) if searched != part.asked and subject else part.asked
             pick = self._pick(query, threshold)
@@ -184,23 +186,24 @@ class _Composer:
         """The best answer, from the place that most probably holds it and speaks of what is asked about.
 
         Where one passage at least answers, a row that the question points at and a sentence of the form "A … is" are
-        answers whatever the reader thinks of them. The row of a range is, where no passage does.
+        answers whatever the reader thinks of them. The row of a range is, and one that is surely named is where no
+        passage does.
         """
         if held := row_in_range(query, self._sheets):
-            covering = self._sheets[held.sheet].covering(held.start, held.end)
-            return _Pick(tuple(self._whole(held.sheet, *covering, query)), "")
+            return self._row(held, query)
         texts = [sheet.text for sheet in self._sheets]
         readings = weighed(query, texts, self._reader.read(query, texts))
         if max(reading.answerable for reading in readings) < threshold:
-            return _NOTHING
+            named = row_told(query, self._sheets)
+            return self._row(named, query) if named else _NOTHING
         places = sorted(self._places(query, readings), key=lambda place: -place.score)
         if told := self._told_below(query, readings, places):
             return _Pick(told, "")
         if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
-        row = row_asked_for(query, self._sheets)
-        if row is None and (rows := self._rows(query, readings, threshold)):
+        if rows := self._rows(query, readings, threshold):
             return _Pick(rows, "")
+        row = row_asked_for(query, self._sheets)
         likely = [place for place in places if place.chance >= threshold]
         sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
         best, quotes = self._first([_Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
@@ -218,6 +221,10 @@ class _Composer:
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
 
+    def _row(self, row: Row, query: str) -> _Pick:
+        covering = self._sheets[row.sheet].covering(row.start, row.end)
+        return _Pick(tuple(self._whole(row.sheet, *covering, query)), "")
+
     def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[_Place]) -> tuple[_Quote, ...]:
         """What the likeliest passage says under the question itself."""
         n = max(range(len(readings)), key=lambda n: readings[n].answerable)
@@ -225,7 +232,7 @@ class _Composer:
         return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
-        """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
+        """The head of a table and all rows that have the name or value in a question, if so many can be quoted."""
         rows = [_Quote(*row) for row in rows_asked_for(query, self._sheets)]
         table = self._sheets[rows[0].sheet].table_at(rows[0].start) if rows else None
         if table is None or readings[rows[0].sheet].answerable < threshold:

@@ -168,7 +168,11 @@ class Layout:
     def _table(self, rows: list[tuple[int, int]]) -> Table:
         # A passage may begin in the middle of a table; heads of columns have no figures.
         cut_off = rows[0][0] == 0 and any(character.isdigit() for character in self.text[slice(*rows[0])])
-        return Table(None, tuple(rows)) if cut_off else Table(rows[0], tuple(rows[1:]))
+        if cut_off:
+            return Table(None, tuple(rows))
+        # A table that goes on over a page may have its head again there; the last row tells where the table ends.
+        head, last = self.text[slice(*rows[0])], rows[1:][-1:]
+        return Table(rows[0], (*(row for row in rows[1:-1] if self.text[slice(*row)] != head), *last))
 
     def cells(self, row: tuple[int, int]) -> list[str]:
         """The cells of a row, also the empty ones: each stands below its head.

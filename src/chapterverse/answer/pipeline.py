@@ -39,9 +39,8 @@ from chapterverse.answer.questions import (
     queries,
     quoted,
 )
-from chapterverse.answer.ranges import number_in
 from chapterverse.answer.retrieve import Found
-from chapterverse.answer.tables import row_in_range
+from chapterverse.answer.tables import row_told
 from chapterverse.answer.titlepage import title_line
 from chapterverse.answer.validate import Quality, Validation, validate_retrieval
 from chapterverse.types import (
@@ -67,8 +66,8 @@ _RELATED = 0.03
 _OPENING = 3
 """How many chunks, from the first, may say who wrote a book and what it is called: elsewhere another book is meant."""
 _BY_RULE = 0.95
-"""How sure it is that a line of the title page, or the row of a range, tells what is asked: a guess, no set of
-questions has enough of them."""
+"""How sure it is that a line of the title page, or the row of a range or a name, tells what is asked: a guess, no set
+of questions has enough of them."""
 _NEAREST = 3
 """How many passages a refusal shows as related."""
 
@@ -251,7 +250,7 @@ class _Ask:
     def _may_answer(self, verdicts: Sequence[Validation]) -> bool:
         """The verdict binds. A theme, or a question about nothing but the selection, has no answer to look for.
 
-        Nor has the reader where a line of the title page names what is asked, or a row by the range of its number.
+        Nor has the reader where a line of the title page names what is asked, or a row by its name or a range.
         """
         order: tuple[Quality, ...] = ("Good", "Partial", "Poor")
         self.quality = min((verdict.retrieval_quality for verdict in verdicts), key=order.index)
@@ -269,9 +268,8 @@ class _Ask:
         texts = [passage.text for passage in self.passages]
         if any(title_line(self.question, text) for text in texts):
             return True
-        looked_up = [query for query in queries(self.question) if number_in(query)]
-        sheets = [lay_out(text, self.mind.sentences(text)) for text in texts] if looked_up else []
-        return any(row_in_range(query, sheets) for query in looked_up)
+        sheets = [lay_out(text, self.mind.sentences(text)) for text in texts if "|" in text]
+        return any(row_told(query, sheets) for query in queries(self.question))
 
     async def _conflicts(self, verdicts: Sequence[Validation]) -> list[Conflict]:
         if len(verdicts) > 1 or not verdicts[0].answer_present or asks_for_theme(self.question):

@@ -79,6 +79,7 @@ _FURTHER = re.compile(
 )
 """Then there is another condition than the value of a cell."""
 _ASKS_VALUE = re.compile(r"\b(?:what|which|how (?:many|much|long))\b", re.IGNORECASE)
+_ASKS_CELL = re.compile(rf"{_ASKS_VALUE.pattern}|\b(?:who|when|where)\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow much (?:is|are|do|does|would|will)\b", re.IGNORECASE)
 _PRICE = content("cost costs price fee charge charged rate fare pay paid")
 _MONEY = frozenset("£ $ € ¥ penny shilling".split())
@@ -100,7 +101,12 @@ class Row(NamedTuple):
 
 def row_asked_for(query: str, sheets: Sequence[Layout]) -> Row | None:
     """The row that a question names, or else the one that has most or least of what it asks for."""
-    return _named(query, sheets) or _extreme(query, sheets)
+    return next(iter(_named(query, sheets)), None) or _extreme(query, sheets)
+
+
+def row_told(query: str, sheets: Sequence[Layout]) -> Row | None:
+    """The row that tells what is asked whatever a reader thinks of it, by the range of a number or by its name."""
+    return row_in_range(query, sheets) or _surely_named(query, sheets)
 
 
 def row_in_range(query: str, sheets: Sequence[Layout]) -> Row | None:
@@ -113,14 +119,23 @@ def row_in_range(query: str, sheets: Sequence[Layout]) -> Row | None:
     if number is None or not _ASKS_VALUE.search(query) or _NEGATIVE.search(query) or _SUPERLATIVE.search(query):
         return None
     rows = [Row(grid.number, *row) for grid in _grids(sheets) for row in _held(grid, query, number)]
-    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
-    return rows[0] if len(lines) == 1 else None
+    return _only(rows, sheets)
 
 
 def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
+    """All rows of one table that a question points at, where they are several and not too many; else none.
+
+    Either they all have the name that it names, or the value: `Which parts are cleaned weekly?`
+    """
+    named = _named(query, sheets)
+    found = named if named or _extreme(query, sheets) else _with_value(query, sheets)
+    return found if 1 < len(found) <= _MOST_ROWS else ()
+
+
+def _with_value(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
     """All rows of the one table whose cells have the value that a question for several things names; else none.
 
-    `Which parts are cleaned weekly?`, and, of a column that says yes or no, `Which commands need no password?`
+    Of a column that says yes or no, also those of `Which commands need no password?`
     """
     asked = _ASKS_WHICH_ONES.match(query.strip())
     things = content(asked[1]) - _VERBS if asked else frozenset()
@@ -129,7 +144,28 @@ def rows_asked_for(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
     grids = [grid for grid in _grids(sheets) if any(things <= about for about in grid.head) and _is_whole(grid)]
     found = [tuple(Row(grid.number, *row) for row in rows) for grid in grids for rows in _chosen(query, things, grid)]
     lines = {tuple(sheets[row.sheet].text[row.start : row.end].strip() for row in rows) for rows in found}
-    return found[0] if len(lines) == 1 and 1 < len(found[0]) <= _MOST_ROWS else ()
+    return found[0] if len(lines) == 1 else ()
+
+
+def has_column(asked: str, sheet: Layout, start: int, end: int) -> bool:
+    """Whether a row between these characters has something in the columns that a part of a question asks for alone.
+
+    The first is not looked at, for it has the names of all: "How many models?"
+    """
+    words, table = content(asked), sheet.table_at(start)
+    if not words or table is None or table.header is None or not _ASKS_CELL.search(asked) or _NEGATIVE.search(asked):
+        return False
+    grid = _Grid(0, sheet, table, sheet.cells(table.header))
+    columns = [n for n, head in enumerate(grid.head) if n and head & words]
+    rows = [grid.cells(row) for row in table.rows if start <= row[0] < end]
+    known = words <= frozenset().union(*(grid.head[n] for n in columns))
+    return known and any(all(cells[n] for n in columns) for cells in rows)
+
+
+def _only(rows: Sequence[Row], sheets: Sequence[Layout]) -> Row | None:
+    """The row that is found, if it is one; passages may overlap, so that it is found again."""
+    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
+    return rows[0] if len(lines) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -149,6 +185,9 @@ class _Grid:
         """The cells of a row, as many as the head has at the least."""
         cells = self.sheet.cells(row)
         return cells + [""] * (len(self.head) - len(cells))
+
+    def name(self, row: tuple[int, int]) -> str:
+        return self.cells(row)[0]
 
     @cached_property
     def setting(self) -> frozenset[str]:
@@ -202,8 +241,30 @@ def _is_told(grid: _Grid, row: tuple[int, int], query: str, number: facts.Number
     return bool(priced or said & columns) and counted and not verbs and _tells(grid, row, rest, known)
 
 
-def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
-    """The row whose first cell and one of whose columns the question names; also what it counts.
+def _named(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
+    """The row whose first cell and most of whose columns the question names, and all of its table that begin alike.
+
+    Those do not in which something does not stand that the question speaks of: it means one of them.
+    """
+    found = [
+        (named, grid, row) for grid in _grids(sheets) for row in grid.table.rows if (named := _names(query, grid, row))
+    ]
+    most, table, best = max(found, key=lambda one: one[0], default=(0, None, (0, 0)))
+    alike = [row for named, grid, row in found if grid is table and named == most and grid.name(row) == grid.name(best)]
+    return tuple(Row(table.number, *row) for row in alike) if table else ()
+
+
+def _surely_named(query: str, sheets: Sequence[Layout]) -> Row | None:
+    """The one row that a question names which asks for nothing but a value of it, without any condition."""
+    other = any(one.search(query) for one in (_NEGATIVE, _SUPERLATIVE, _FURTHER))
+    if other or not _ASKS_VALUE.search(query):
+        return None
+    rows = [Row(grid.number, *row) for grid in _grids(sheets) for row in grid.table.rows if _names(query, grid, row)]
+    return _only(rows, sheets)
+
+
+def _names(query: str, grid: _Grid, row: tuple[int, int]) -> int:
+    """How many words for columns a question has that names a row by its first cell; 0 if it does not, or counts others.
 
     A verb names a column that says no more: "need" is not asked for by "Needs a password". And the question must not
     speak of what stands neither in the row nor around its table, for that is then what it asks about.
@@ -211,20 +272,16 @@ def _named(query: str, sheets: Sequence[Layout]) -> Row | None:
     counted, measured = content(" ".join(_COUNTED.findall(query))), _MEASURED.search(query)
     how_many, measures = (measured[1], content(_DIMENSIONS[measured[2].lower()])) if measured else ("", frozenset())
     said, number = content(query) | measures, ranges.number_in(query)
-    best, most = None, 0
-    for grid in _grids(sheets):
-        columns = frozenset().union(*(cell - _VERBS or cell for cell in grid.head[1:]))
-        for row in grid.table.rows:
-            name, *cells = grid.cells(row)
-            first, named = content(name), len((said - content(name)) & columns)
-            if not first or not first <= said or first <= grid.head[0] or named <= most:
-                continue
-            numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
-            if number and (span := ranges.span_of(name)) and not _holds(grid, span, query, number):
-                continue  # "over 20 kg" is not the name of 20 kg
-            if numbered and (not how_many or columns & measures) and _tells(grid, row, query):
-                best, most = Row(grid.number, *row), named
-    return best
+    columns = frozenset().union(*(cell - _VERBS or cell for cell in grid.head[1:]))
+    name, *cells = grid.cells(row)
+    first = content(name)
+    if not first or not first <= said or first <= grid.head[0]:
+        return 0
+    if number and (span := ranges.span_of(name)) and not _holds(grid, span, query, number):
+        return 0  # "over 20 kg" is not the name of 20 kg
+    numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
+    told = numbered and (not how_many or columns & measures) and _tells(grid, row, query)
+    return len((said - first) & columns) if told else 0
 
 
 def _tells(grid: _Grid, row: tuple[int, int], query: str, known: frozenset[str] = frozenset()) -> bool:
@@ -253,8 +310,7 @@ def _extreme(query: str, sheets: Sequence[Layout]) -> Row | None:
         for grid in _grids(sheets)
         if (row := _furthest(word, asked, grid) or _furthest_across(word, asked, grid))
     ]
-    lines = {sheets[row.sheet].text[row.start : row.end].strip() for row in rows}
-    return rows[0] if len(lines) == 1 else None
+    return _only(rows, sheets)
 
 
 def _furthest(word: str, asked: frozenset[str], grid: _Grid) -> tuple[int, int] | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from chapterverse.answer.questions import asks_about_book
+from chapterverse.answer.facts import names
+from chapterverse.answer.questions import asks_about_book, content
 
-_AUTHOR = re.compile(r"\b(?:authors?|writer|wrote|written)\b", re.IGNORECASE)
+_AUTHOR = re.compile(r"\b(?:authors?|writer)\b|\bwho\w*\b.*\b(?:wrote|written)\b", re.IGNORECASE)
+_ANOTHER_THING = re.compile(r"\b(?:when|where|why|how|year|date)\b", re.IGNORECASE)
+"""What may be asked of an author too, or of the writing."""
 _TITLE = re.compile(r"\b(?:title|titled|called|named?)\b", re.IGNORECASE)
 _NAME = r"[A-Z][\w.'’-]*(?:,?\s(?:[A-Z][\w.'’-]*|and|&|de|du|la|of|van|von))*"
 _BY_LINES = tuple(
@@ -22,6 +26,16 @@ _ANOTHER_HAND = re.compile(
     r"(?<!\bwritt)(?:ed|en|wn)$|\b(?:introduction|foreword|preface|notes|illustrations|art)$", re.I
 )
 """`Translated by`, `with an introduction by`"""
+_MARK = re.compile(r"(?<=\S)(?:\[\w+\]|[\d⁰¹²³⁴-⁹*†‡§]+(?:,[\d⁰¹²³⁴-⁹*†‡§]+)*)")
+"""What stands behind a name for a note, or for where its bearer works."""
+_JOINT = re.compile(r"[,;&]|\band\b")
+_PERSON = re.compile(r"[^\W\d_a-z][\w.'’-]*(?:\s+(?:de|der|du|la|le|van|von|[^\W\d_a-z][\w.'’-]*)){1,4}")
+_NO_PERSON = content(
+    "university institute department faculty school college academy agency ministry office authority press publisher"
+    " publishing company group centre center laboratory society association council foundation ltd inc street city"
+)
+_TITLE_LINES = 6
+"""How many lines a title page may have before the names of those who wrote it end."""
 _NAMED_SO = re.compile(r"^title\s*:\s*\S.*$", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 120
 """Signs. What is longer is no line of a title page."""
@@ -34,7 +48,8 @@ def title_line(question: str, opening: str) -> tuple[int, int] | None:
         return None
     if _AUTHOR.search(question):
         found = (match for by_line in _BY_LINES for match in by_line.finditer(opening))
-        return next((match.span() for match in found if _is_by_line(match)), None)
+        by_lines = (match.span() for match in found if _is_by_line(match))
+        return next(by_lines, None) or next(_lines_of_names(opening), None)
     if _TITLE.search(question):
         named = _NAMED_SO.search(opening)
         return named.span() if named else _first_line(opening)
@@ -44,6 +59,28 @@ def title_line(question: str, opening: str) -> tuple[int, int] | None:
 def _is_by_line(match: re.Match[str]) -> bool:
     before = match.groupdict().get("before") or ""
     return len(match[0]) <= _LONGEST and not _ANOTHER_HAND.search(before.rstrip(","))
+
+
+def may_name_author(question: str, sentence: str) -> bool:
+    """Whether a sentence has a name, where a question asks for nothing but who wrote the book."""
+    asked = asks_about_book(question) and _AUTHOR.search(question) and not _ANOTHER_THING.search(question)
+    return not asked or any(not name.opens for name in names(sentence))
+
+
+def _lines_of_names(opening: str) -> Iterator[tuple[int, int]]:
+    """Lines below the title that have the names of several persons and nothing else, as reports and papers do.
+
+    A title may look like it: "Street Trees and Night Heat". But its words stand in small letters elsewhere.
+    """
+    _, *lines = [match.span() for match in re.finditer(r"\S[^\n]*", opening)][:_TITLE_LINES] or [(0, 0)]
+    common = content(" ".join(word for word in opening.split() if word.islower())) | _NO_PERSON
+    for start, end in lines:
+        line = opening[start:end].rstrip()
+        persons = [part.strip() for part in _JOINT.split(_MARK.sub("", line))]
+        several = len(persons) > 1 or _MARK.search(line)
+        named = content(" ".join(word for word in line.split() if not word.islower()))
+        if len(line) <= _LONGEST and several and all(map(_PERSON.fullmatch, persons)) and not named & common:
+            yield start, start + len(line)
 
 
 def _first_line(opening: str) -> tuple[int, int] | None:

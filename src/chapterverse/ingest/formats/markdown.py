@@ -9,6 +9,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
@@ -31,7 +32,10 @@ _TARGET_LABEL = re.compile(r"^[ \t>]*\([^()\n]+\)=[ \t]*$", re.MULTILINE)
 _ADMONITION = re.compile(
     r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
 )
-_MDX_LINE = re.compile(r"^(?:import\s.+\sfrom\s.+|export\s(?:const|default)\s.+)$", re.MULTILINE)
+_MDX_LINE = re.compile(
+    r"""import[ \t].+[ \t]from[ \t]+(?:"[^"]+"|'[^']+');?"""
+    r"|export[ \t]+(?:const[ \t]+\w+[ \t]*=.*|default[ \t]+(?:\w+;?|[^\w\s].*|(?:async|class|function)[ \t].*))"
+)
 _ATTRIBUTES = re.compile(r"\{:?\s*(?:-|(?:[#.]|[\w-]+=)[^{}]*)\}\Z")
 """What may stand behind a heading for machines: `{#use .wide}`."""
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "code-cell", "sourcecode", "literalinclude", "math", "mermaid"})
@@ -45,6 +49,7 @@ _TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions)
+    parser.block.ruler.before("lheading", "mdx_line", _mdx_line)
     parser.core.ruler.push("name_references", name_references)
     parser.core.ruler.push("leave_out_struck", leave_out_struck)
     return parser
@@ -54,7 +59,7 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noq
     """Tell the composer about each block."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
     titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
-    text = _MDX_LINE.sub("", _TARGET_LABEL.sub("", text))
+    text = _TARGET_LABEL.sub("", text)
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
     _Walk(composer, titles).run(text)
 
@@ -225,6 +230,16 @@ class _Walk:
         for child in inline.children or ():
             if child.type == "footnote_ref" and (note := self.notes.pop(child.meta["id"], None)):
                 self.composer.add("footnote", note)
+
+
+def _mdx_line(state: StateBlock, start: int, _: int, silent: bool) -> bool:
+    """A rule of the parser: a line that MDX runs is no text; it begins a block, in no list, quote or fence."""
+    line = state.src[state.bMarks[start] : state.eMarks[start]].rstrip()
+    if state.level or not _MDX_LINE.fullmatch(line):
+        return False
+    if not silent:
+        state.line = start + 1
+    return True
 
 
 def _joined(tokens: list[Token]) -> list[Token]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 LONGEST_REPEATED = 200
 """Characters; a longer cell is prose that stands beside the rows, and is written once."""
+MOST_HEADS = 3
+"""Rows that may be the head of a table together; with more, its author marks something else."""
 
 
 def filled_down(rows: Iterable[Sequence[str | None]]) -> Iterator[list[str]]:

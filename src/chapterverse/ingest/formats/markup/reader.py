@@ -197,7 +197,7 @@ class MarkupReader:
         elif self._tables and tag == "tr":
             self._tables[-1].open_row(parent.tag == "thead")
         elif self._tables and tag in ("td", "th"):
-            self._tables[-1].open_cell(len(self.passages), attributes)
+            self._tables[-1].open_cell(len(self.passages), attributes, tag == "th")
 
     def _close_block(self, frame: _Frame) -> None:
         if frame.tag == "li":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chapterverse.ingest.composer import Piece
 from chapterverse.ingest.formats.markup.passages import NoteRef, Passage, stripped
-from chapterverse.ingest.formats.merged_cells import LONGEST_REPEATED
+from chapterverse.ingest.formats.merged_cells import LONGEST_REPEATED, MOST_HEADS
 from chapterverse.types import Page
 
 _SPACES = re.compile(r"\s+")
@@ -16,8 +16,6 @@ _WIDEST = 100
 _MOST_REPEATED = 10
 """How many times its own length a table may repeat of its merged cells; honest ones stay far below."""
 _LAYOUT_KINDS = frozenset({"heading", "code"})
-_MOST_HEADS = 3
-"""Rows that may be the head of a table together; with more, its author marks something else."""
 
 
 @dataclass(slots=True)
@@ -26,6 +24,7 @@ class _Cell:
     end: int
     columns: int
     rows: int
+    is_head: bool
     repeated: bool = False
 
 
@@ -53,10 +52,11 @@ class Table:
             self._heads.append(len(self._rows))
         self._rows.append([])
 
-    def open_cell(self, start: int, attributes: Mapping[str, str]) -> None:
+    def open_cell(self, start: int, attributes: Mapping[str, str], is_head: bool) -> None:
         if not self._rows:
             self._rows.append([])
-        self._rows[-1].append(_Cell(start, start, _span(attributes, "colspan"), _span(attributes, "rowspan")))
+        cell = _Cell(start, start, _span(attributes, "colspan"), _span(attributes, "rowspan"), is_head)
+        self._rows[-1].append(cell)
 
     def close_cell(self, end: int) -> None:
         if self._rows and self._rows[-1]:
@@ -93,8 +93,12 @@ class Table:
     def _shown(self, passages: list[Passage]) -> list[list[list[_Cell]]]:
         """The rows that say something of their own, by the cells of each place; several rows of heads are one."""
         grid = self._grid(passages)
-        heads = [number for number in self._heads if sum(cell is not None for cell in grid[number]) > 1]
-        heads = heads if 1 < len(heads) <= _MOST_HEADS else []
+        heads = [
+            number
+            for number in self._heads or self._first_heads()
+            if sum(cell is not None for cell in grid[number]) > 1
+        ]
+        heads = heads if 1 < len(heads) <= MOST_HEADS else []
         shown: list[list[list[_Cell]]] = []
         for number, own in enumerate(self._rows):
             if heads[:1] == [number]:
@@ -102,6 +106,11 @@ class Table:
             elif number not in heads and any(cell.start < cell.end for cell in own):
                 shown.append([[cell] if cell else [] for cell in grid[number]])
         return shown
+
+    def _first_heads(self) -> list[int]:
+        """The rows of nothing but heads with which a table begins that does not say which rows are its head."""
+        body = next((n for n, row in enumerate(self._rows) if not all(cell.is_head for cell in row)), 0)
+        return list(range(body))
 
     def _grid(self, passages: list[Passage]) -> list[list[_Cell | None]]:
         """Rows with a place for each column: a merged cell stands in the first place of every row that it covers."""
