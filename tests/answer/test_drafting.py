@@ -530,6 +530,21 @@ class TestTablesAndLists:
         told = answered("How is a hive opened?", text, reader=Cites("How to open a hive", "slowly")).sentences
         assert [one.text for one in told] == ["Open a hive slowly."]
 
+    @pytest.mark.parametrize("asks", ["Does a mouse gnaw at the frames?", "3. Does a mouse gnaw at the frames?"])
+    def test_nor_is_a_question_by_itself_an_answer(self, asks: str) -> None:
+        def told(text: str) -> list[str]:
+            reader = Finds((0.9, (asks,)))
+            return [one.text for one in answered("What gnaws at frames?", text, reader=reader, threshold=0.5).sentences]
+
+        assert told(f"Look for these signs.\n\n{asks}\n\nClose the door.") == []
+
+    def test_but_what_somebody_asks_may_be(self) -> None:
+        for told in (
+            "Ada wrote: “Does a mouse gnaw at the frames?”",
+            "They are bare. Does a mouse gnaw at the frames?",
+        ):
+            assert quoted("What does Ada think gnaws at the frames?", f"{told}\n\nClose the door.")[-1] in told
+
     def test_of_a_list_all_is_quoted_or_one_item(self) -> None:
         def cited(*words: str, text: str = self.STEPS, question: str = "What is done?") -> list[str]:
             return [one.text for one in answered(question, text, reader=Cites(*words)).sentences]

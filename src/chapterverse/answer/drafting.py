@@ -316,8 +316,8 @@ class _Composer:
             if sheet.is_bare:
                 continue
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
-            # What the reader has found in headings is not left for sentences that are less likely than these.
-            left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
+            # What the reader has found in headings and questions is not left for sentences that are less likely.
+            left = 1 - sum(span.score for span in reading.spans if sheet.says_nothing(span.start, span.end))
             telling = tuple(one for one in reading.evidence if not sheet.only_asks(one.start))
             spans = told or telling[:1] or (by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was

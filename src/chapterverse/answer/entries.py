@@ -6,11 +6,11 @@ A list of frequent questions asks first and answers below, and under "Safety rul
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chapterverse.answer.layout import Layout, lay_out
+from chapterverse.answer.layout import Layout, Span, lay_out
 from chapterverse.answer.lists import List, unmarked
 from chapterverse.answer.questions import asks_for_one, content, content_asked
 from chapterverse.answer.validate import Sentences
@@ -31,8 +31,6 @@ _NAMES_IT = re.compile(
 """Whoever asks so may be answered by all that stands under the name of it; not whoever asks when or how much."""
 _SPEECH = re.compile(r"[\"“‘']")
 
-Span = tuple[int, int]
-
 
 class Entry(NamedTuple):
     """Where a line begins that asks or names something, and what stands right below it: a list, or a paragraph."""
@@ -44,6 +42,9 @@ class Entry(NamedTuple):
     def holds(self, start: int, end: int) -> bool:
         """Whether these characters are some of what stands below."""
         return self.start < end and start < self.end
+
+
+Find = Callable[[str, Layout], Entry | None]
 
 
 def answer_below(question: str, sheet: Layout) -> Entry | None:
@@ -61,12 +62,12 @@ def section_named(question: str, sheet: Layout) -> Entry | None:
     return _first(sheet, (line for line in heads if content(sheet.text[slice(*line)]) == asked))
 
 
-def entries(question: str, passages: Sequence[Passage], sentences: Sentences) -> list[Passage]:
-    """Such lines with what stands below them, as passages of their own."""
+def entries(question: str, passages: Sequence[Passage], sentences: Sentences, find: Find) -> list[Passage]:
+    """Lines that ask, or name, with what stands below them, as passages of their own."""
     found: list[Passage] = []
     for passage in passages:
         sheet = lay_out(passage.text, sentences(passage.text))
-        if entry := answer_below(question, sheet) or section_named(question, sheet):
+        if entry := find(question, sheet):
             text = passage.text[entry.head : entry.end]
             found.append(replace(passage, id=f"S{len(found) + 1}", text=text, start=passage.start + entry.head))
     return found

@@ -25,6 +25,7 @@ _ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNO
 _JOINED = re.compile(r"[;,]\s+(?:and|or)$")
 _CONDITION = re.compile(r"\b(?:if|unless|where|when|provided that|except)\b[^.:]*:$", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
+_QUOTED = re.compile(r"[\"“”‘«]|(?<!\w)'")
 _SEVERAL = 3
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 """What stands between two cells; at the end of a line, beside an empty one."""
@@ -40,6 +41,9 @@ _MOST_LINES = 2
 
 _MOST_VERSES = 8
 """How many lines that end with a comma make a sentence; with more they are an index."""
+
+
+Span = tuple[int, int]
 
 
 class Table(NamedTuple):
@@ -127,13 +131,20 @@ class Layout:
 
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
-        return not self.is_heading(start, end) and "\n\n" not in self.text[start:end] and not self.only_asks(start)
+        return not self.says_nothing(start, end) and "\n\n" not in self.text[start:end]
+
+    def says_nothing(self, start: int, end: int) -> bool:
+        """Whether these characters are words of a heading, or of a line that only asks."""
+        return self.is_heading(start, end) or self.only_asks(start)
 
     def only_asks(self, offset: int) -> bool:
-        """Whether a line is a question, direct or not, in a list or without a stop: "How to open it" tells nothing."""
-        line = self.text[slice(*self.line(offset))]
+        """Whether a line is nothing but a question, direct or not: "How to open it" tells nothing either."""
+        start, end = self.line(offset)
+        line = self.text[start:end]
         words = unmarked(line).rstrip(_CLOSING)
-        return (words.endswith("?") and is_item(line)) or (_ASKING.match(words) is not None and words[-1:].isalnum())
+        alone = _is_question(line) and any(start == first for first, _ in self.sentences)
+        listed = words.endswith("?") and is_item(line)
+        return alone or listed or (_ASKING.match(words) is not None and words[-1:].isalnum())
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether these characters stand in no sentence."""
@@ -293,6 +304,11 @@ def listed(text: str) -> int:
     return max(items, len(_BETWEEN.findall(text)) + 1)
 
 
+def stands_above(text: str, start: int, end: int) -> bool:
+    """Whether a paragraph is a heading, or one that only asks: it says nothing without what stands below it."""
+    return "\n" not in text[start:end] and (_is_heading(text, start, end) or _is_question(text[start:end]))
+
+
 def gap(before: str, after: str) -> str:
     """What stands between two sentences of an answer: rows, lists and their items are set apart."""
     apart = "\n" in before + after or any(_is_row(one) or is_item(one) for one in (before, after))
@@ -310,6 +326,11 @@ def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
         return True
     announced = len(text[first:last].rpartition(":\n")[2].strip().splitlines()) if ":\n" in text[first:last] else 0
     return 0 < announced < _MOST_LINES and text[last:start] == "\n" and text[end - 1] not in ".!?"
+
+
+def _is_question(line: str) -> bool:
+    """Whether a line has one sentence, and that asks; with quotation marks, it tells what somebody asks."""
+    return line.endswith("?") and len(_SENTENCE_ENDS.findall(unmarked(line))) == 1 and not _QUOTED.search(line)
 
 
 def _ends_as_sentence(line: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chapterverse.answer.entries import Span, answer_below, section_named
+from chapterverse.answer.entries import answer_below, section_named
 from chapterverse.answer.enumerations import asks_for_members, enumeration
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
-from chapterverse.answer.layout import Layout
+from chapterverse.answer.layout import Layout, Span
 from chapterverse.answer.lists import is_item
 from chapterverse.answer.questions import asks_for_list
 from chapterverse.answer.validate import Sentences
