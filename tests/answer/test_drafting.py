@@ -558,6 +558,24 @@ class TestTablesAndLists:
         many = "\n".join(f"- The town of N{n} is old." for n in range(40))
         assert len(cited("The town of N3 is old.", "The town of N7 is old.", text=many)) == 2
 
+    ROLES = "We have three roles:\n\nPacker: Prints labels. Cannot see prices.\nClerk: Writes bills.\nBoss: Pays."
+
+    @pytest.mark.parametrize("text", [ROLES, ROLES.replace(".\n", ".\n\n"), ROLES.replace(".\n", "\n")])
+    def test_terms_that_a_colon_announces_are_a_list(self, text: str) -> None:
+        def told(question: str, *words: str) -> list[str]:
+            found = answered(question, f"{text}\n\nNobody else may.", reader=Cites(*words)).sentences
+            return [one.text.rstrip(".") for one in found]
+
+        assert told("What are the three roles?", "three roles") == [text.rstrip(".")]
+        assert told("What roles are there?", "Clerk") == [text.rstrip(".")]
+        assert told("What does a clerk do?", "Writes bills", "Cannot see prices") == ["Clerk: Writes bills"]
+        assert told("Who writes bills?", "Writes bills", "Pays.") == ["Clerk: Writes bills"]
+        assert told("What is hidden?", "Cannot see prices") == ["Packer: Prints labels", "Cannot see prices"]
+
+    def test_lines_with_a_colon_are_none_where_nothing_announces_them(self) -> None:
+        told = answered("What are the roles?", self.ROLES.replace("roles:", "roles."), reader=Cites("Writes bills."))
+        assert [one.text for one in told.sentences] == ["Clerk: Writes bills."]
+
     def test_items_are_set_apart(self) -> None:
         assert gap("1. Hold the button.", "Count to ten.") == gap("Hold.", "- Release it.") == "\n"
         assert gap("Hold the button.", "Release it.") == " "

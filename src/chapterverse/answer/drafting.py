@@ -17,8 +17,7 @@ from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
-from chapterverse.answer.lists import is_item
-from chapterverse.answer.neighbours import antecedents, is_strange, opens_row, says_little
+from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, opens_row, says_little
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
@@ -379,7 +378,7 @@ class _Composer:
 
         One that opens with "he" or "it" follows the sentence before it, or is left out: behind another it would speak
         of something else. So is an item of another list than the one that is quoted, which would seem to belong to it,
-        and any item where one thing is asked for.
+        and any item where one thing is asked for, or one that is about another term than the one asked about.
         """
         sheet = self._sheets[n]
         own = [_Quote(n, *sentence) for sentence in sheet.sentences]
@@ -391,8 +390,9 @@ class _Composer:
             if leans and (i == 0 or sheet.leans(i - 1)):
                 continue
             new = [i - 1, i] if leans else [i]
-            one_wanted = asks_for_one(query) and any(is_item(sheet.sentence(k)) for k in new)
+            one_wanted = asks_for_one(query) and any(map(sheet.opens_item, new))
             barred = any(k in quoted or k in chosen or says_little(sheet, k, _spans(quotes)) for k in new)
+            barred = barred or any(is_other_term(sheet, k, _spans(quotes), query) for k in new)
             if not barred and not one_wanted and sum(size[k] for k in quoted + chosen + new) <= most:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))
