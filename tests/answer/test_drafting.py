@@ -234,6 +234,13 @@ class Cites(WordReader):
         ]
 
 
+class FindsAll(Cites):
+    """Finds the answer in all of these words alike."""
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        return [replace(one, spans=one.cited, cited=()) for one in super().read(question, passages, whole=whole)]
+
+
 class TestEntries:
     FAQ = (
         "1. How do I open the hive?\n\nSmoke it first. Wait for a minute.\n\n"
@@ -265,6 +272,20 @@ class TestEntries:
         whole = ["We keep bees alive. Nobody pays for it."]
         assert self.quoted("What is the aim?", "bees alive", text=text) == whole
         assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
+
+    STEPS = "Opening the hive\n\n1. Smoke it.\n2. Lift the lid.\n\nBees sting."
+
+    @pytest.mark.parametrize("place", ["Opening the hive", "Cleaning", "Opening the hive and the shed"])
+    def test_steps_under_a_heading_that_names_what_is_to_be_done_go_before(self, place: str) -> None:
+        text, table = self.STEPS.replace("Opening the hive", place), "Hive | Tool\nMarl | Hive tool, to open it"
+        reader = Finds((0.2, ("Lift the lid",)), (0.9, ("Hive tool",)))
+        told = answered("How do I open the Marl hive?", f"{text} Marl hums.", table, reader=reader, threshold=0.5)
+        steps = ["1. Smoke it.\n2. Lift the lid."]
+        assert ([one.text for one in told.sentences] == steps) == (place == "Opening the hive")
+
+    def test_but_not_those_for_something_else(self) -> None:
+        assert self.quoted("How do I open the hive?", "Bees", text=self.STEPS) == ["1. Smoke it.\n2. Lift the lid."]
+        assert self.quoted("How do I open the Tate hive?", "Bees", text=self.STEPS)[0] == "Bees sting."
 
 
 class TestEnumerations:
@@ -575,6 +596,18 @@ class TestTablesAndLists:
     def test_lines_with_a_colon_are_none_where_nothing_announces_them(self) -> None:
         told = answered("What are the roles?", self.ROLES.replace("roles:", "roles."), reader=Cites("Writes bills."))
         assert [one.text for one in told.sentences] == ["Clerk: Writes bills."]
+
+    def test_words_that_lead_into_a_list_bring_what_they_call_they(self) -> None:
+        items = "- be short\n- be plain"
+        text = f"Names of boats are painted on both sides. They must:\n\n{items}\n\nPaint is dear."
+        told = answered("What are the rules for names of boats?", text, reader=Cites("be plain")).sentences
+        assert [one.text for one in told] == ["Names of boats are painted on both sides.", f"They must:\n\n{items}"]
+
+    def test_other_answers_stand_in_the_order_of_the_book(self) -> None:
+        text = "Elm burns badly. It rains. Oak burns long. It snows. Ash burns green."
+        reader = FindsAll("Oak burns long", "Elm burns badly", "Ash burns green")
+        told = answered("What are the woods that burn?", text, reader=reader).sentences
+        assert [one.text for one in told] == ["Elm burns badly.", "Oak burns long.", "Ash burns green."]
 
     def test_items_are_set_apart(self) -> None:
         assert gap("1. Hold the button.", "Count to ten.") == gap("Hold.", "- Release it.") == "\n"

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from chapterverse.answer import centrality
 from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
+from chapterverse.answer.entries import steps_named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
-from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, opens_row, says_little
+from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, named_before, opens_row, says_little
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
@@ -197,6 +198,8 @@ class _Composer:
             return _Pick(told, "")
         if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
+        if steps := self._steps_named(query):
+            return _Pick(steps, "")
         row = row_asked_for(query, self._sheets)
         if row is None and (rows := self._rows(query, readings, threshold)):
             return _Pick(rows, "")
@@ -209,7 +212,7 @@ class _Composer:
         if spans := whole(query, sheet, (best.start, best.end), self._split):
             quotes = [_Quote(best.sheet, *span) for span in spans]
         if asks_for_list(query):
-            quotes += self._further(best.sheet, readings[best.sheet], quotes)
+            quotes = sorted((*quotes, *self._further(best.sheet, readings[best.sheet], quotes)))
         most = most_sentences(query)
         beside = (
             () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most, query)
@@ -222,6 +225,12 @@ class _Composer:
         n = max(range(len(readings)), key=lambda n: readings[n].answerable)
         best = next(((place.start, place.end) for place in places if place.sheet == n), None)
         return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
+
+    def _steps_named(self, query: str) -> tuple[_Quote, ...]:
+        """The list under a heading that names what is to be done, where one passage alone has such."""
+        found = ((n, steps_named(query, sheet, self._passages[n].label)) for n, sheet in enumerate(self._sheets))
+        lists = [_Quote(n, entry.start, entry.end) for n, entry in found if entry]
+        return tuple(lists) if len(lists) == 1 else ()
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
         """The head of a table and all rows that have the value which a question names, if so many can be quoted."""
@@ -345,6 +354,8 @@ class _Composer:
         ):
             if start < around.start:
                 yield _Quote(n, start, min(end, around.start))
+            else:
+                yield from (_Quote(n, *sheet.sentences[before]) for before in named_before(sheet, around, query))
             start, end = around.start, around.end
         elif not table and (bound := sheet.bound(first)) and len(bound.items) <= _MOST_ITEMS:
             start, end = bound.start, bound.end

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from chapterverse.answer.layout import Layout, Span, lay_out
-from chapterverse.answer.lists import List, unmarked
-from chapterverse.answer.questions import asks_for_one, content, content_asked
+from chapterverse.answer.lists import List, count_items, unmarked
+from chapterverse.answer.questions import asks_for_one, asks_for_steps, content, content_asked
 from chapterverse.answer.validate import Sentences
 from chapterverse.types import Passage
 
@@ -60,6 +60,19 @@ def section_named(question: str, sheet: Layout) -> Entry | None:
         return None
     heads = (line for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
     return _first(sheet, (line for line in heads if content(sheet.text[slice(*line)]) == asked))
+
+
+def steps_named(question: str, sheet: Layout, around: str) -> Entry | None:
+    """The list under a heading that has half of the words of a question for steps at least, and no others.
+
+    All others must stand in the passage, or in what is known of the place `around` it: another machine has other steps.
+    """
+    asked = content_asked(question)
+    if not asks_for_steps(question) or not asked <= content(f"{around}\n{sheet.text}"):
+        return None
+    heads = ((line, content(sheet.text[slice(*line)])) for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
+    entry = _first(sheet, (line for line, words in heads if words <= asked and 2 * len(words) >= len(asked)))
+    return entry if entry and count_items(sheet.text[entry.start : entry.end]) > 1 else None
 
 
 def entries(question: str, passages: Sequence[Passage], sentences: Sentences, find: Find) -> list[Passage]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chapterverse.answer.bearing import folded, named
 from chapterverse.answer.gate import PLAIN
 from chapterverse.answer.layout import Layout
-from chapterverse.answer.lists import unmarked
+from chapterverse.answer.lists import List, unmarked
 from chapterverse.answer.questions import content
 
 _LOOK_BACK = 4
@@ -44,6 +44,14 @@ def antecedents(sheet: Layout, first: int, last: int, query: str) -> Sequence[in
     if firm is None or firm <= names:  # all between speak of the same
         return (names,)
     return range(names, first) if first - names < PLAIN.sentences else (firm,)
+
+
+def named_before(sheet: Layout, found: List, query: str) -> Sequence[int]:
+    """The sentence that names what the words that lead into a list call "they"; no step of another list."""
+    lead = next(n for n, (start, _) in enumerate(sheet.sentences) if start >= found.start)
+    if not sheet.leads(lead) or not sheet.leans(lead):
+        return ()
+    return [n for n in antecedents(sheet, lead, lead, query) if not sheet.opens_item(n)]
 
 
 def opens_row(sheet: Layout, first: int, last: int) -> bool:
