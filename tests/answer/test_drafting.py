@@ -273,6 +273,16 @@ class TestEntries:
         assert self.quoted("What is the aim?", "bees alive", text=text) == whole
         assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
 
+    def test_clauses_under_it_are_quoted_to_the_last(self) -> None:
+        advice = "\n\n".join(f"2.{n}. {one}" for n, one in enumerate(("Mend it.", "Dig.", "Wait.", "Ask."), 1))
+        text = f"2 Advice\n\n{advice}\n\n3 Thanks\n\nWe thank all."
+        assert self.quoted("What is the advice?", "Dig", text=text) == [advice]
+
+    def test_all_that_is_new_in_a_version_is_quoted(self) -> None:
+        new = "- New: it chimes.\n- New: it stops.\n- Fixed: it was late."
+        text = f"Chime 2.4\n\n{new}\n\nChime 2.3\n\n- New: a hand.\n- Fixed: the bell."
+        assert self.quoted("What is new in Chime 2.4?", "it chimes", text=text) == [new]
+
     STEPS = "Opening the hive\n\n1. Smoke it.\n2. Lift the lid.\n\nBees sting."
 
     @pytest.mark.parametrize("place", ["Opening the hive", "Cleaning", "Opening the hive and the shed"])

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from chapterverse.answer.layout import Layout, Span, lay_out
-from chapterverse.answer.lists import List, count_items, unmarked
+from chapterverse.answer.lists import List, clauses, count_items, unmarked
 from chapterverse.answer.questions import asks_for_one, asks_for_steps, content, content_asked
 from chapterverse.answer.validate import Sentences
 from chapterverse.types import Passage
@@ -108,7 +108,7 @@ def _same(question: str, other: str) -> bool:
 
 
 def _body(sheet: Layout, offset: int) -> Span | None:
-    """The list or the paragraph that follows right after an offset; none if another heading, or question, does."""
+    """The list, the clauses or the paragraph right after an offset; none if another heading, or question, follows."""
     first = next((n for n, (start, _) in enumerate(sheet.sentences) if start >= offset), None)
     if first is None:
         return None
@@ -118,7 +118,8 @@ def _body(sheet: Layout, offset: int) -> Span | None:
         return None
     if listed := sheet.list_below(start):
         return listed.start, listed.end
-    end = sheet.line(start)[1]
+    following = [line for line in sheet.lines if line[1] > start]
+    end = following[max(0, clauses([sheet.text[slice(*line)] for line in following]) - 1)][1]
     last = max(n for n, one in enumerate(sheet.sentences) if one[0] < end)
     leads = sheet.leads(last) and sheet.list_below(sheet.sentences[last][0])
     return (start, leads.end) if isinstance(leads, List) else (start, sheet.sentences[last][1])
