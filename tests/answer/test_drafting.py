@@ -234,6 +234,13 @@ class Cites(WordReader):
         ]
 
 
+class FindsAll(Cites):
+    """Finds the answer in all of these words alike."""
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        return [replace(one, spans=one.cited, cited=()) for one in super().read(question, passages, whole=whole)]
+
+
 class TestEntries:
     FAQ = (
         "1. How do I open the hive?\n\nSmoke it first. Wait for a minute.\n\n"
@@ -265,6 +272,30 @@ class TestEntries:
         whole = ["We keep bees alive. Nobody pays for it."]
         assert self.quoted("What is the aim?", "bees alive", text=text) == whole
         assert self.quoted("What is the aim?", "1911", text=text) == ["It began in 1911."]
+
+    def test_clauses_under_it_are_quoted_to_the_last(self) -> None:
+        advice = "\n\n".join(f"2.{n}. {one}" for n, one in enumerate(("Mend it.", "Dig.", "Wait.", "Ask."), 1))
+        text = f"2 Advice\n\n{advice}\n\n3 Thanks\n\nWe thank all."
+        assert self.quoted("What is the advice?", "Dig", text=text) == [advice]
+
+    def test_all_that_is_new_in_a_version_is_quoted(self) -> None:
+        new = "- New: it chimes.\n- New: it stops.\n- Fixed: it was late."
+        text = f"Chime 2.4\n\n{new}\n\nChime 2.3\n\n- New: a hand.\n- Fixed: the bell."
+        assert self.quoted("What is new in Chime 2.4?", "it chimes", text=text) == [new]
+
+    STEPS = "Opening the hive\n\n1. Smoke it.\n2. Lift the lid.\n\nBees sting."
+
+    @pytest.mark.parametrize("place", ["Opening the hive", "Cleaning", "Opening the hive and the shed"])
+    def test_steps_under_a_heading_that_names_what_is_to_be_done_go_before(self, place: str) -> None:
+        text, table = self.STEPS.replace("Opening the hive", place), "Hive | Tool\nMarl | Hive tool, to open it"
+        reader = Finds((0.2, ("Lift the lid",)), (0.9, ("Hive tool",)))
+        told = answered("How do I open the Marl hive?", f"{text} Marl hums.", table, reader=reader, threshold=0.5)
+        steps = ["1. Smoke it.\n2. Lift the lid."]
+        assert ([one.text for one in told.sentences] == steps) == (place == "Opening the hive")
+
+    def test_but_not_those_for_something_else(self) -> None:
+        assert self.quoted("How do I open the hive?", "Bees", text=self.STEPS) == ["1. Smoke it.\n2. Lift the lid."]
+        assert self.quoted("How do I open the Tate hive?", "Bees", text=self.STEPS)[0] == "Bees sting."
 
 
 class TestEnumerations:
@@ -530,6 +561,21 @@ class TestTablesAndLists:
         told = answered("How is a hive opened?", text, reader=Cites("How to open a hive", "slowly")).sentences
         assert [one.text for one in told] == ["Open a hive slowly."]
 
+    @pytest.mark.parametrize("asks", ["Does a mouse gnaw at the frames?", "3. Does a mouse gnaw at the frames?"])
+    def test_nor_is_a_question_by_itself_an_answer(self, asks: str) -> None:
+        def told(text: str) -> list[str]:
+            reader = Finds((0.9, (asks,)))
+            return [one.text for one in answered("What gnaws at frames?", text, reader=reader, threshold=0.5).sentences]
+
+        assert told(f"Look for these signs.\n\n{asks}\n\nClose the door.") == []
+
+    def test_but_what_somebody_asks_may_be(self) -> None:
+        for told in (
+            "Ada wrote: “Does a mouse gnaw at the frames?”",
+            "They are bare. Does a mouse gnaw at the frames?",
+        ):
+            assert quoted("What does Ada think gnaws at the frames?", f"{told}\n\nClose the door.")[-1] in told
+
     def test_of_a_list_all_is_quoted_or_one_item(self) -> None:
         def cited(*words: str, text: str = self.STEPS, question: str = "What is done?") -> list[str]:
             return [one.text for one in answered(question, text, reader=Cites(*words)).sentences]
@@ -542,6 +588,36 @@ class TestTablesAndLists:
         assert cited("1. Hold the button.", "Count to ten.") == ["1. Hold the button.", "Count to ten."]
         many = "\n".join(f"- The town of N{n} is old." for n in range(40))
         assert len(cited("The town of N3 is old.", "The town of N7 is old.", text=many)) == 2
+
+    ROLES = "We have three roles:\n\nPacker: Prints labels. Cannot see prices.\nClerk: Writes bills.\nBoss: Pays."
+
+    @pytest.mark.parametrize("text", [ROLES, ROLES.replace(".\n", ".\n\n"), ROLES.replace(".\n", "\n")])
+    def test_terms_that_a_colon_announces_are_a_list(self, text: str) -> None:
+        def told(question: str, *words: str) -> list[str]:
+            found = answered(question, f"{text}\n\nNobody else may.", reader=Cites(*words)).sentences
+            return [one.text.rstrip(".") for one in found]
+
+        assert told("What are the three roles?", "three roles") == [text.rstrip(".")]
+        assert told("What roles are there?", "Clerk") == [text.rstrip(".")]
+        assert told("What does a clerk do?", "Writes bills", "Cannot see prices") == ["Clerk: Writes bills"]
+        assert told("Who writes bills?", "Writes bills", "Pays.") == ["Clerk: Writes bills"]
+        assert told("What is hidden?", "Cannot see prices") == ["Packer: Prints labels", "Cannot see prices"]
+
+    def test_lines_with_a_colon_are_none_where_nothing_announces_them(self) -> None:
+        told = answered("What are the roles?", self.ROLES.replace("roles:", "roles."), reader=Cites("Writes bills."))
+        assert [one.text for one in told.sentences] == ["Clerk: Writes bills."]
+
+    def test_words_that_lead_into_a_list_bring_what_they_call_they(self) -> None:
+        items = "- be short\n- be plain"
+        text = f"Names of boats are painted on both sides. They must:\n\n{items}\n\nPaint is dear."
+        told = answered("What are the rules for names of boats?", text, reader=Cites("be plain")).sentences
+        assert [one.text for one in told] == ["Names of boats are painted on both sides.", f"They must:\n\n{items}"]
+
+    def test_other_answers_stand_in_the_order_of_the_book(self) -> None:
+        text = "Elm burns badly. It rains. Oak burns long. It snows. Ash burns green."
+        reader = FindsAll("Oak burns long", "Elm burns badly", "Ash burns green")
+        told = answered("What are the woods that burn?", text, reader=reader).sentences
+        assert [one.text for one in told] == ["Elm burns badly.", "Oak burns long.", "Ash burns green."]
 
     def test_items_are_set_apart(self) -> None:
         assert gap("1. Hold the button.", "Count to ten.") == gap("Hold.", "- Release it.") == "\n"

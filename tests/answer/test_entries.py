@@ -91,6 +91,22 @@ def test_a_heading_names_what_stands_below_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("2.1. Mend the dyke.\n\n2.2. Dig a ditch. Keep it clear.\n\n2.3. Plant reeds.", True),
+        ("2.1 Mend the dyke.\n2.2 Dig a ditch.", True),
+        ("2.1. Mend the dyke.\n\n2.3. Dig a ditch.", False),
+        ("2.1. Mend the dyke.\n\n3.2. Dig a ditch.", False),
+        ("2.1. Mend the dyke.\n\nThe dyke is old.", False),
+    ],
+    ids=["clauses", "without a stop", "one is missing", "of another section", "no clause"],
+)
+def test_clauses_that_go_on_counting_are_one(text: str, whole: bool) -> None:
+    page = f"2 Advice\n\n{text}\n\n3 Thanks\n\nWe thank all."
+    assert named("What is the advice?", page) == (text if whole else "2.1. Mend the dyke.")
+
+
+@pytest.mark.parametrize(
     "question", ["When was the flood?", "What year was the flood?", "What is the flood gate?", "?"]
 )
 def test_a_heading_does_not_tell_when_it_was_nor_what_else_there_is(question: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from chapterverse.answer.narrower import SURE, narrowed
 from chapterverse.answer.needs import Mind
 from chapterverse.answer.pipeline import Watch, ask
 from chapterverse.answer.prompts import NOT_IN_BOOK
@@ -248,12 +249,43 @@ def test_what_stands_below_the_question_itself_is_read_by_itself(head: str, stat
     assert (answer.status, answer.text) == (status, below if status == "ok" else NOT_IN_BOOK)
 
 
+@pytest.mark.parametrize(("chance", "status"), [(SURE, "ok"), (SURE - 0.1, "refused")], ids=["sure", "not sure"])
+def test_what_stands_below_a_heading_that_names_it_must_be_likelier(chance: float, status: str) -> None:
+    section = "House rules\n\nKnock first. Wipe your feet."
+    reader = AloneOnly(section, chance, len("House rules\n\n"))
+    answer, _ = put("What are the house rules?", reader=reader, texts=[f"The inn is old.\n\n{section}\n\nIt rains."])
+    assert answer.status == status
+
+
+def units(question: str, text: str) -> list[str]:
+    return [one.text for one in narrowed(question, passages(text))]
+
+
+HENS = "Can I keep more than two hens in the yard?"
+NOISE = "Yes, as long as the neighbours do not mind the noise."
+
+
+def test_a_paragraph_is_read_with_the_heading_above_it() -> None:
+    key = "Where do I put the key of the cellar door?\n\nBeneath the mat."
+    page = f"Help\n\n{key}\n\n{HENS}\n\n{NOISE}\n\nTheir eggs are yours."
+    assert units("May I have three hens?", page) == [f"{HENS}\n\n{NOISE}"]
+    assert units("May I have three hens?", f"Yard\n\n{HENS}") == []
+
+
+def test_and_a_very_short_one_with_the_next() -> None:
+    assert units("May I have three hens?", f"Help\n\n{HENS}\n\nYes.\n\n{NOISE}\n\nBye.") == [
+        f"{HENS}\n\nYes.\n\n{NOISE}"
+    ]
+    assert units("May I have three hens?", f"{HENS}\n\nYes.\n\nBees\n\nNo.") == [f"{HENS}\n\nYes."]
+
+
 class AloneOnly(WordReader):
     """Finds an answer in one text, and nothing in a longer one."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, chance: float = 0.6, start: int = 0) -> None:
+        self.text, self.chance, self.start = text, chance, start
 
     def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
-        found = (AnswerSpan(0, 8, 0.9),)
-        return [Reading(1.0, 0.6, found, found) if one == self.text else Reading(1.0, 0.05) for one in passages]
+        found = (AnswerSpan(self.start, self.start + 8, 0.9),)
+        there = Reading(1.0, self.chance, found, found)
+        return [there if one == self.text else Reading(1.0, 0.05) for one in passages]

@@ -135,6 +135,8 @@ def test_how_many_are_asked_for(question: str, count: int) -> None:
         "Could you list the masters?",
         "What are Kell's rules?",
         "What were its causes?",
+        "What is new in Chime 2.4?",
+        "What has been fixed in 2.4.1?",
     ],
 )
 def test_questions_for_several_things(question: str) -> None:
@@ -157,6 +159,8 @@ def test_questions_for_several_things(question: str) -> None:
         "What share of eggs do thieves take?",
         "Which wheels can't be mended?",
         "Who keeps the list of masters?",
+        "What changed in 1834?",
+        "What is the new bell made of?",
     ],
 )
 def test_questions_for_one_thing(question: str) -> None:

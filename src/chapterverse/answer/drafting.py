@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from chapterverse.answer import centrality
 from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
+from chapterverse.answer.entries import steps_named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
-from chapterverse.answer.lists import is_item
-from chapterverse.answer.neighbours import antecedents, is_strange, opens_row, says_little
+from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, named_before, opens_row, says_little
 from chapterverse.answer.odds import odds, weighed
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
@@ -201,6 +201,8 @@ class _Composer:
             return _Pick(told, "")
         if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
             return _Pick(defined, "")
+        if steps := self._steps_named(query):
+            return _Pick(steps, "")
         if rows := self._rows(query, readings, threshold):
             return _Pick(rows, "")
         row = row_asked_for(query, self._sheets)
@@ -213,7 +215,7 @@ class _Composer:
         if spans := whole(query, sheet, (best.start, best.end), self._split):
             quotes = [_Quote(best.sheet, *span) for span in spans]
         if asks_for_list(query):
-            quotes += self._further(best.sheet, readings[best.sheet], quotes)
+            quotes = sorted((*quotes, *self._further(best.sheet, readings[best.sheet], quotes)))
         most = most_sentences(query)
         beside = (
             () if sheet.table_at(best.start) else self._beside(best.sheet, readings[best.sheet], quotes, most, query)
@@ -230,6 +232,12 @@ class _Composer:
         n = max(range(len(readings)), key=lambda n: readings[n].answerable)
         best = next(((place.start, place.end) for place in places if place.sheet == n), None)
         return tuple(_Quote(n, *span) for span in told_below(query, self._sheets[n], best, self._split))
+
+    def _steps_named(self, query: str) -> tuple[_Quote, ...]:
+        """The list under a heading that names what is to be done, where one passage alone has such."""
+        found = ((n, steps_named(query, sheet, self._passages[n].label)) for n, sheet in enumerate(self._sheets))
+        lists = [_Quote(n, entry.start, entry.end) for n, entry in found if entry]
+        return tuple(lists) if len(lists) == 1 else ()
 
     def _rows(self, query: str, readings: Sequence[Reading], threshold: float) -> tuple[_Quote, ...]:
         """The head of a table and all rows that have the name or value in a question, if so many can be quoted."""
@@ -323,8 +331,8 @@ class _Composer:
             if sheet.is_bare:
                 continue
             told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
-            # What the reader has found in headings is not left for sentences that are less likely than these.
-            left = 1 - sum(span.score for span in reading.spans if sheet.is_heading(span.start, span.end))
+            # What the reader has found in headings and questions is not left for sentences that are less likely.
+            left = 1 - sum(span.score for span in reading.spans if sheet.says_nothing(span.start, span.end))
             telling = tuple(one for one in reading.evidence if not sheet.only_asks(one.start))
             spans = told or telling[:1] or (by_words(query, sheet),)
             best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
@@ -353,6 +361,8 @@ class _Composer:
         ):
             if start < around.start:
                 yield _Quote(n, start, min(end, around.start))
+            else:
+                yield from (_Quote(n, *sheet.sentences[before]) for before in named_before(sheet, around, query))
             start, end = around.start, around.end
         elif not table and (bound := sheet.bound(first)) and len(bound.items) <= _MOST_ITEMS:
             start, end = bound.start, bound.end
@@ -386,7 +396,7 @@ class _Composer:
 
         One that opens with "he" or "it" follows the sentence before it, or is left out: behind another it would speak
         of something else. So is an item of another list than the one that is quoted, which would seem to belong to it,
-        and any item where one thing is asked for.
+        and any item where one thing is asked for, or one that is about another term than the one asked about.
         """
         sheet = self._sheets[n]
         own = [_Quote(n, *sentence) for sentence in sheet.sentences]
@@ -398,8 +408,9 @@ class _Composer:
             if leans and (i == 0 or sheet.leans(i - 1)):
                 continue
             new = [i - 1, i] if leans else [i]
-            one_wanted = asks_for_one(query) and any(is_item(sheet.sentence(k)) for k in new)
+            one_wanted = asks_for_one(query) and any(map(sheet.opens_item, new))
             barred = any(k in quoted or k in chosen or says_little(sheet, k, _spans(quotes)) for k in new)
+            barred = barred or any(is_other_term(sheet, k, _spans(quotes), query) for k in new)
             if not barred and not one_wanted and sum(size[k] for k in quoted + chosen + new) <= most:
                 chosen += new
         yield from (own[i] for i in sorted(chosen))

@@ -6,13 +6,13 @@ A list of frequent questions asks first and answers below, and under "Safety rul
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chapterverse.answer.layout import Layout, lay_out
-from chapterverse.answer.lists import List, unmarked
-from chapterverse.answer.questions import asks_for_one, content, content_asked
+from chapterverse.answer.layout import Layout, Span, lay_out
+from chapterverse.answer.lists import List, clauses, count_items, unmarked
+from chapterverse.answer.questions import asks_for_one, asks_for_steps, content, content_asked
 from chapterverse.answer.validate import Sentences
 from chapterverse.types import Passage
 
@@ -31,8 +31,6 @@ _NAMES_IT = re.compile(
 """Whoever asks so may be answered by all that stands under the name of it; not whoever asks when or how much."""
 _SPEECH = re.compile(r"[\"“‘']")
 
-Span = tuple[int, int]
-
 
 class Entry(NamedTuple):
     """Where a line begins that asks or names something, and what stands right below it: a list, or a paragraph."""
@@ -44,6 +42,9 @@ class Entry(NamedTuple):
     def holds(self, start: int, end: int) -> bool:
         """Whether these characters are some of what stands below."""
         return self.start < end and start < self.end
+
+
+Find = Callable[[str, Layout], Entry | None]
 
 
 def answer_below(question: str, sheet: Layout) -> Entry | None:
@@ -61,12 +62,25 @@ def section_named(question: str, sheet: Layout) -> Entry | None:
     return _first(sheet, (line for line in heads if content(sheet.text[slice(*line)]) == asked))
 
 
-def entries(question: str, passages: Sequence[Passage], sentences: Sentences) -> list[Passage]:
-    """Such lines with what stands below them, as passages of their own."""
+def steps_named(question: str, sheet: Layout, around: str) -> Entry | None:
+    """The list under a heading that has half of the words of a question for steps at least, and no others.
+
+    All others must stand in the passage, or in what is known of the place `around` it: another machine has other steps.
+    """
+    asked = content_asked(question)
+    if not asks_for_steps(question) or not asked <= content(f"{around}\n{sheet.text}"):
+        return None
+    heads = ((line, content(sheet.text[slice(*line)])) for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
+    entry = _first(sheet, (line for line, words in heads if words <= asked and 2 * len(words) >= len(asked)))
+    return entry if entry and count_items(sheet.text[entry.start : entry.end]) > 1 else None
+
+
+def entries(question: str, passages: Sequence[Passage], sentences: Sentences, find: Find) -> list[Passage]:
+    """Lines that ask, or name, with what stands below them, as passages of their own."""
     found: list[Passage] = []
     for passage in passages:
         sheet = lay_out(passage.text, sentences(passage.text))
-        if entry := answer_below(question, sheet) or section_named(question, sheet):
+        if entry := find(question, sheet):
             text = passage.text[entry.head : entry.end]
             found.append(replace(passage, id=f"S{len(found) + 1}", text=text, start=passage.start + entry.head))
     return found
@@ -94,7 +108,7 @@ def _same(question: str, other: str) -> bool:
 
 
 def _body(sheet: Layout, offset: int) -> Span | None:
-    """The list or the paragraph that follows right after an offset; none if another heading, or question, does."""
+    """The list, the clauses or the paragraph right after an offset; none if another heading, or question, follows."""
     first = next((n for n, (start, _) in enumerate(sheet.sentences) if start >= offset), None)
     if first is None:
         return None
@@ -104,7 +118,8 @@ def _body(sheet: Layout, offset: int) -> Span | None:
         return None
     if listed := sheet.list_below(start):
         return listed.start, listed.end
-    end = sheet.line(start)[1]
+    following = [line for line in sheet.lines if line[1] > start]
+    end = following[max(0, clauses([sheet.text[slice(*line)] for line in following]) - 1)][1]
     last = max(n for n, one in enumerate(sheet.sentences) if one[0] < end)
     leads = sheet.leads(last) and sheet.list_below(sheet.sentences[last][0])
     return (start, leads.end) if isinstance(leads, List) else (start, sheet.sentences[last][1])

@@ -25,6 +25,7 @@ from chapterverse.answer.evidence import (
     whole_sentences,
 )
 from chapterverse.answer.language import is_english
+from chapterverse.answer.lists import count_items
 from chapterverse.answer.parse import parse
 from chapterverse.answer.rules import Comparison, compare
 from chapterverse.answer.validate import Passage as PassageLike
@@ -337,7 +338,7 @@ class Gate:
 
     def _take_room(self, passed: Passed) -> None:
         """Count the sentence; a list or a row of a table that is quoted whole counts as one."""
-        whole = passed.kind == "quote" and _ROW.search(passed.text)
+        whole = passed.kind == "quote" and (_ROW.search(passed.text) or count_items(passed.text))
         count = 1 if whole else sentence_count(passed.text, self._sentences)
         if count > self._room:
             raise _Rejected("too_long", f"An answer has {self._limits.sentences} sentences at the most.")

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from chapterverse.answer.lists import List, is_item, is_numbered_heading, numbered_questions, runs_of_items, unmarked
+from chapterverse.answer.lists import (
+    List,
+    count_items,
+    is_item,
+    is_numbered_heading,
+    numbered_questions,
+    opens_with_term,
+    runs_of_items,
+    runs_of_terms,
+    unmarked,
+)
 from chapterverse.answer.questions import content
 from chapterverse.answer.wording import PRONOUNS
 from chapterverse.types import KEPT_BREAK
@@ -25,6 +35,7 @@ _ASKING = re.compile(r"(?:how|what|where|when|why|which|who|whether)\b", re.IGNO
 _JOINED = re.compile(r"[;,]\s+(?:and|or)$")
 _CONDITION = re.compile(r"\b(?:if|unless|where|when|provided that|except)\b[^.:]*:$", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[.!?][”\"’')]*(?=\s+[A-Z“‘\"'(]|$)")
+_QUOTED = re.compile(r"[\"“”‘«]|(?<!\w)'")
 _SEVERAL = 3
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 """What stands between two cells; at the end of a line, beside an empty one."""
@@ -40,6 +51,9 @@ _MOST_LINES = 2
 
 _MOST_VERSES = 8
 """How many lines that end with a comma make a sentence; with more they are an index."""
+
+
+Span = tuple[int, int]
 
 
 class Table(NamedTuple):
@@ -64,18 +78,18 @@ def lay_out(text: str, sentences: Sequence[tuple[int, int]]) -> Layout:
     list that it leads into stays apart (`list_from`). One that announces nothing in the passage says nothing either.
     """
     body: list[tuple[int, int]] = []
+    terms = {start for run in runs_of_terms(text, _lines(text)) for start, _ in run}
     for start, end in sentences:
         if _is_rule(text[start:end]):
             continue
         item = is_item(text[start:end]) and not is_numbered_heading(text, start, end)
-        apart = item or _is_row(_line_at(text, start))
+        apart = item or start in terms or _is_row(_line_at(text, start))
         if body and not apart and _goes_on(text, *body[-1], start, end):
             body[-1] = (body[-1][0], end)
-        elif not _is_heading(text, start, end):
+        elif start in terms or not _is_heading(text, start, end):
             body.append((start, end))
-    kept = [
-        (start, end) for start, end in body if not _ends_with_colon(text[start:end]) or is_item(text[end:].lstrip())
-    ]
+    leads = {end for _, end in body if is_item(text[end:].lstrip()) or _next(text, end) in terms}
+    kept = [(start, end) for start, end in body if not _ends_with_colon(text[start:end]) or end in leads]
     return Layout(text, kept or sentences)
 
 
@@ -96,7 +110,7 @@ class Layout:
         Several items of a list are several answers.
         """
         touched = [n for n, (first, last) in enumerate(self.sentences) if first < end and last > start]
-        items = [n for n in touched if is_item(self.sentence(n))]
+        items = [n for n in touched if self.opens_item(n)]
         if len(items) > 1:
             return items[0], items[-1]
         if touched and "\n" not in self.text[slice(*self.range(touched[0], touched[-1]))]:
@@ -127,13 +141,20 @@ class Layout:
 
     def tells(self, start: int, end: int) -> bool:
         """Whether these characters are words of a sentence: no heading, and no end of one paragraph with the next."""
-        return not self.is_heading(start, end) and "\n\n" not in self.text[start:end] and not self.only_asks(start)
+        return not self.says_nothing(start, end) and "\n\n" not in self.text[start:end]
+
+    def says_nothing(self, start: int, end: int) -> bool:
+        """Whether these characters are words of a heading, or of a line that only asks."""
+        return self.is_heading(start, end) or self.only_asks(start)
 
     def only_asks(self, offset: int) -> bool:
-        """Whether a line is a question, direct or not, in a list or without a stop: "How to open it" tells nothing."""
-        line = self.text[slice(*self.line(offset))]
+        """Whether a line is nothing but a question, direct or not: "How to open it" tells nothing either."""
+        start, end = self.line(offset)
+        line = self.text[start:end]
         words = unmarked(line).rstrip(_CLOSING)
-        return (words.endswith("?") and is_item(line)) or (_ASKING.match(words) is not None and words[-1:].isalnum())
+        alone = _is_question(line) and any(start == first for first, _ in self.sentences)
+        listed = words.endswith("?") and is_item(line)
+        return alone or listed or (_ASKING.match(words) is not None and words[-1:].isalnum())
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether these characters stand in no sentence."""
@@ -206,6 +227,18 @@ class Layout:
         lines = [line for line in self.lines if not self._is_numbered_heading(line) and line not in asking]
         return [List(self._lead_in(run[0][0]), tuple(run)) for run in runs_of_items(self.text, lines)]
 
+    def opens_item(self, n: int) -> bool:
+        """Whether a sentence is an item of a list, or the first of one."""
+        return is_item(self.sentence(n)) or self.term_of(n) == n
+
+    def term_of(self, n: int) -> int | None:
+        """The sentence that opens the item of a list in which another stands, with the term that it is about."""
+        start = self.line(self.sentences[n][0])[0]
+        listed = any(start == item[0] for found in self.lists for item in found.items)
+        if not listed or not opens_with_term(unmarked(self.text[slice(*self.line(start))])):
+            return None
+        return next(i for i, (first, end) in enumerate(self.sentences) if first >= start)
+
     def bound(self, n: int) -> List | None:
         """The list that a sentence is an item of, where the items hold together: "… only if (a) …; or (b) …"."""
         start = self.sentences[n][0]
@@ -252,7 +285,7 @@ class Layout:
     @cached_property
     def lines(self) -> list[tuple[int, int]]:
         """Where the lines begin and end that are not blank."""
-        return [match.span() for match in re.finditer(r"\S[^\n]*", self.text)]
+        return _lines(self.text)
 
     def _runs(self) -> list[list[tuple[int, int]]]:
         """Rows that follow each other."""
@@ -293,8 +326,12 @@ def _shared(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 def listed(text: str) -> int:
     """How many things a text lists at the most: its items, or what stands between its commas, cells and "and"s."""
-    items = sum(1 for line in text.splitlines() if is_item(line))
-    return max(items, len(_BETWEEN.findall(text)) + 1)
+    return max(count_items(text), len(_BETWEEN.findall(text)) + 1)
+
+
+def stands_above(text: str, start: int, end: int) -> bool:
+    """Whether a paragraph is a heading, or one that only asks: it says nothing without what stands below it."""
+    return "\n" not in text[start:end] and (_is_heading(text, start, end) or _is_question(text[start:end]))
 
 
 def gap(before: str, after: str) -> str:
@@ -316,6 +353,11 @@ def _goes_on(text: str, first: int, last: int, start: int, end: int) -> bool:
     return 0 < announced < _MOST_LINES and text[last:start] == "\n" and text[end - 1] not in ".!?"
 
 
+def _is_question(line: str) -> bool:
+    """Whether a line has one sentence, and that asks; with quotation marks, it tells what somebody asks."""
+    return line.endswith("?") and len(_SENTENCE_ENDS.findall(unmarked(line))) == 1 and not _QUOTED.search(line)
+
+
 def _ends_as_sentence(line: str) -> bool:
     return line.rstrip(_CLOSING + "` ")[-1:] in tuple(_STOPS)
 
@@ -323,6 +365,15 @@ def _ends_as_sentence(line: str) -> bool:
 def _ends_with_colon(sentence: str) -> bool:
     """Whether a sentence announces something; older books print a dash behind the colon."""
     return sentence.rstrip("—–-").endswith(":")
+
+
+def _lines(text: str) -> list[Span]:
+    return [match.span() for match in re.finditer(r"\S[^\n]*", text)]
+
+
+def _next(text: str, offset: int) -> int:
+    """Where the next word begins."""
+    return len(text) - len(text[offset:].lstrip())
 
 
 def _line_at(text: str, offset: int) -> str:

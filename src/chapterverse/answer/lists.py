@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)])\s+\S")
 _MARK = re.compile(r"\W*(?:\d+(?:\.\d+)*[.)]?|\(?[A-Za-z][.)])\s+(?=\S)|[-*•–]\s+")
 _STEP = re.compile(r"\(?([0-9]{1,3})[.)]\s+\S")
+_TERM = re.compile(r"(?!\W)(?:[^\s.:;!?|]+ ){0,4}[^\s.:;!?|]+:\s+\S")
+_MOST_TERMS = 12
+"""What a colon announces; more lines that begin with a name are a play."""
+_CLAUSE = re.compile(r"((?:[0-9]{1,3}\.)+)([0-9]{1,3})\.?\s+\S.*[.;!]$")
 _MOST_BETWEEN = 6
 """Lines that may stand between two steps: a command, a remark, a list of its own. With more, sections are numbered."""
 _HEADING_NUMBER = re.compile(r"\(?([0-9]{1,3}|[ivxlc]{1,6})[.)]\s", re.IGNORECASE)
@@ -41,8 +45,42 @@ def unmarked(line: str) -> str:
 
 def runs_of_items(text: str, lines: Sequence[Line]) -> list[list[Line]]:
     """The items of each list, the innermost first: bullets between two steps are a list within one."""
-    runs = [*_bullets(text, lines), *_steps(text, lines)]
+    runs = [*_bullets(text, lines), *_steps(text, lines), *runs_of_terms(text, lines)]
     return sorted((run for run in runs if len(run) > 1), key=lambda run: run[-1][1] - run[0][0])
+
+
+def opens_with_term(line: str) -> bool:
+    """Whether a line begins with a few words and a colon: "Packer: prints labels"."""
+    return _TERM.match(line) is not None
+
+
+def runs_of_terms(text: str, lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines that begin with a term, below one that announces them: "There are two roles:"."""
+    runs: list[list[Line]] = []
+    announced = False
+    for start, end in lines:
+        line = text[start:end]
+        if announced and opens_with_term(line) and not is_item(line):
+            runs[-1].append((start, end))
+        else:
+            announced = line.endswith(":")
+            runs += [[]] if announced else []
+    return [run for run in runs if 1 < len(run) <= _MOST_TERMS]
+
+
+def clauses(lines: Sequence[str]) -> int:
+    """How many of these lines, from the first on, are sentences that go on counting: 1.1., 1.2., 1.3."""
+    numbers = [(one[1], int(one[2])) if (one := _CLAUSE.match(line)) else ("", 0) for line in lines]
+    goes_on = (section and (section, n - 1) == before for before, (section, n) in pairwise(numbers))
+    following = sum(1 for _ in takewhile(bool, goes_on))
+    return following + 1 if following else 0
+
+
+def count_items(text: str) -> int:
+    """How many items of lists a text has."""
+    lines = [match.span() for match in re.finditer(r"\S[^\n]*", text)]
+    told = [text[slice(*line)] for line in lines]
+    return sum(map(is_item, told)) or sum(map(len, runs_of_terms(text, lines))) or clauses(told)
 
 
 def _bullets(text: str, lines: Sequence[Line]) -> list[list[Line]]:

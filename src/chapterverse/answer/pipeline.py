@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
-from chapterverse.answer.entries import entries
+from chapterverse.answer.entries import answer_below, entries, section_named
 from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
@@ -213,13 +213,14 @@ class _Ask:
     async def _validate_narrowed(self) -> list[Validation]:
         """Verdicts on single paragraphs, which then are all that is answered from; none if they do not answer.
 
-        Those that stand under the question itself need no more than the usual chance.
+        Those that stand under the question itself need no more than the usual chance; a heading proves less.
         """
         if self.selection is not None:
             return []
-        below = entries(self.question, self.passages, self.mind.sentences)
-        if verdicts := await self._validate_only(below, 0.0):
-            return verdicts
+        for head, least in ((answer_below, 0.0), (section_named, SURE)):
+            below = entries(self.question, self.passages, self.mind.sentences, head)
+            if verdicts := await self._validate_only(below, least):
+                return verdicts
         narrow = narrowed(self.question, self.passages) if self.answerable >= WORTH_IT else []
         return await self._validate_only(narrow, SURE)
 

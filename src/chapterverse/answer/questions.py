@@ -87,12 +87,14 @@ _TO_KNOW = (
 )
 """`How do I tell whether …`: a sign, and no steps."""
 _HOW_TO = rf"\bhow\s+(?:to|(?:do|does|should|can|could)\s+(?:i|you|we|they|one))\b(?!\s+{_TO_KNOW})"
+_NEW_IN = r"\bwhat(?:['’]s|\s+(?:is|was|were|has|been))*\s+(?:new|changed|fixed|added|removed)\s+in\s.*[0-9]\.[0-9]"
+"""`What was new in 5.4?`: all that is said of a version; years have no dot."""
 _LIST = re.compile(
     r"^(?:please\s+)?(?:(?:can|could|would)\s+you\s+(?:please\s+)?)?(?:list|name|enumerate)\b"
     rf"|\b(?:what|which)\s+(?:are|were)\s+{_OWN}|\b(?:steps|both)\b|\b(?:give|tell|show)\s+(?:me|us)\s+all\b"
     r"|\b(?:what|which)\s+(?:two|three|four|five|six|seven|(?:\w+\s+)?(?:kinds|types|sorts))\b"
     rf"|\b(?:what|which)\s+(?:(?!{_NO_ADJECTIVE}\b)[\w-]+\s+){{0,2}}?\w+(?<![isu])s\s+(?:do|does|can|are\s+there)\b(?!['’])"
-    rf"|{_HOW_TO}"
+    rf"|{_HOW_TO}|{_NEW_IN}"
     r"|\bwhat\s+(?:(?:should|must)\s+(?:i|you|we|one)|do\s+(?:i|you|we)\s+(?:have|need)\s+to)\s+do\b",
     re.IGNORECASE,
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chapterverse.answer.entries import Span, answer_below, section_named
+from chapterverse.answer.entries import answer_below, section_named
 from chapterverse.answer.enumerations import asks_for_members, enumeration
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
-from chapterverse.answer.layout import Layout
-from chapterverse.answer.lists import is_item
+from chapterverse.answer.layout import Layout, Span
+from chapterverse.answer.lists import count_items
 from chapterverse.answer.questions import asks_for_list
 from chapterverse.answer.validate import Sentences
 
@@ -53,4 +53,4 @@ def _members(query: str, sheet: Layout, best: Span, split: Sentences) -> list[Sp
 
 def _fits(text: str, query: str, split: Sentences) -> bool:
     """Whether an answer may be so long; a list counts as one sentence."""
-    return any(map(is_item, text.splitlines())) or sentence_count(text, split) <= most_sentences(query)
+    return count_items(text) > 0 or sentence_count(text, split) <= most_sentences(query)
