@@ -119,7 +119,7 @@ class Scored:
 
 @dataclass
 class Hasty(Scored):
-    """One that says something else of what it reads whole."""
+    """One that says something else of what it reads whole, in the order of these looks."""
 
     closer: Sequence[float] = ()
     whole: list[str] = field(default_factory=list)
@@ -128,19 +128,29 @@ class Hasty(Scored):
         readings = super().read(question, passages)
         if not whole:
             return readings
+        chances = self.closer[len(self.whole) :][: len(passages)]
         self.whole += passages
-        return [replace(one, answerable=chance) for one, chance in zip(readings, self.closer, strict=True)]
+        return [replace(one, answerable=chance) for one, chance in zip(readings, chances, strict=True)]
 
 
 @pytest.mark.parametrize(
     ("chances", "closer", "read", "found"),
     [
         ((0.2, 0.9, 0.5, 0.8), (0.95,), ["The 1."], (0.2, 0.95, 0.5, 0.8)),
-        ((0.2, 0.9, 0.5, 0.8), (0.4,), ["The 1."], (0.2, 0.4, 0.4, 0.4)),
+        ((0.2, 0.9, 0.5, 0.8), (0.3, 0.85), ["The 1.", "The 3."], (0.2, 0.3, 0.5, 0.85)),
+        ((0.2, 0.9, 0.7, 0.8), (0.4, 0.3), ["The 1.", "The 3."], (0.2, 0.4, 0.4, 0.3)),
+        ((0.2, 0.9, 0.5, 0.3), (0.1, 0.2), ["The 1.", "The 2."], (0.2, 0.1, 0.2, 0.3)),
         ((0.3, 0.1), (), [], (0.3, 0.1)),
         ((0.9,), (), [], (0.9,)),
     ],
-    ids=["the likeliest", "no other is likelier than it", "nothing is likely", "one is read whole as it is"],
+    ids=[
+        "the likeliest",
+        "then the next",
+        "no other is likelier than these",
+        "until nothing is likely",
+        "nothing is likely",
+        "one is read whole as it is",
+    ],
 )
 def test_what_is_likely_to_answer_is_read_again_and_whole(
     chances: Sequence[float], closer: Sequence[float], read: list[str], found: Sequence[float]

@@ -27,6 +27,10 @@ WORTH_A_LOOK = 0.4
 """The chance of an answer from which a passage is read again; what is refused by far is refused at once. Of 225
 questions about five books, a closer look at the likeliest passage lets 78 right answers through before the second wrong
 one, instead of 70; at the likeliest two 79, which takes twice as long. (Measured from 0.3 on, and with all windows.)"""
+MOST_LOOKS = 2
+"""The second only where the first leaves another passage likelier: one of twelve questions with an answer has it. Of 575
+that long books, short ones and pages in modern prose answer, 428 instead of 417 are answered, of 520 that they only
+seem to 31 instead of 30; a third look changes no more than one of them."""
 DISTANT_THRESHOLD = 0.9
 SELECTION_THRESHOLD = 0.5
 
@@ -159,17 +163,23 @@ def validate_retrieval(
 
 
 def _read(query: str, texts: Sequence[str], reader: Reader, closer_look: bool) -> list[Reading]:
-    """Every passage at a glance; the likeliest, where an answer is likely at all, once more and whole."""
-    seen = reader.read(query, texts)
-    readings = weighed(query, texts, seen)
-    place = max(range(len(readings)), key=lambda n: readings[n].answerable, default=0)
-    if not closer_look or len(texts) < 2 or readings[place].answerable < WORTH_A_LOOK:
-        return readings
-    [closer] = reader.read(query, [texts[place]], whole=True)
-    seen = [
-        closer if n == place else replace(one, answerable=min(one.answerable, closer.answerable))
-        for n, one in enumerate(seen)
-    ]
+    """Every passage at a glance; the likeliest, where an answer is likely at all, once more and whole.
+
+    One that is less likely then may leave another the likeliest, which is looked at in its turn.
+    """
+    seen, looked = list(reader.read(query, texts)), dict[int, float]()
+    while True:
+        readings = weighed(query, texts, seen)
+        place = max(range(len(readings)), key=lambda n: readings[n].answerable, default=0)
+        if not closer_look or len(texts) < 2 or place in looked or readings[place].answerable < WORTH_A_LOOK:
+            return readings
+        if len(looked) == MOST_LOOKS:
+            break
+        [seen[place]] = reader.read(query, [texts[place]], whole=True)
+        looked[place] = seen[place].answerable
+    # What was not looked at cannot be more likely than what was.
+    surest = max(looked.values())
+    seen = [one if n in looked else replace(one, answerable=min(one.answerable, surest)) for n, one in enumerate(seen)]
     return weighed(query, texts, seen)
 
 
