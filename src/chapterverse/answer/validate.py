@@ -28,9 +28,9 @@ WORTH_A_LOOK = 0.4
 questions about five books, a closer look at the likeliest passage lets 78 right answers through before the second wrong
 one, instead of 70; at the likeliest two 79, which takes twice as long. (Measured from 0.3 on, and with all windows.)"""
 MOST_LOOKS = 2
-"""The second only where the first leaves another passage likelier: one of twelve questions with an answer has it. Of 575
-that long books, short ones and pages in modern prose answer, 428 instead of 417 are answered, of 520 that they only
-seem to 31 instead of 30; a third look changes no more than one of them."""
+"""The second only where the first leaves another passage likelier: one of twelve questions with an answer has it. Of
+575 that long books, short ones and pages in modern prose answer, 428 instead of 417 are answered, of 520 that they
+only seem to 31 instead of 30; a third look changes no more than one of them."""
 DISTANT_THRESHOLD = 0.9
 SELECTION_THRESHOLD = 0.5
 
