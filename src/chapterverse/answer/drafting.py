@@ -7,19 +7,18 @@ reader thinks that other sentences of the passage are likely to answer too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chapterverse.answer import centrality
-from chapterverse.answer.bearing import by_words, coverage, evidence, log, named
+from chapterverse.answer.centrality import forms
 from chapterverse.answer.entries import steps_named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
 from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, named_before, opens_row, says_little
-from chapterverse.answer.odds import odds, weighed
+from chapterverse.answer.odds import weighed
+from chapterverse.answer.places import Place, places
 from chapterverse.answer.prompts import SOURCE_SELECTION
 from chapterverse.answer.questions import (
     Part,
@@ -36,6 +35,7 @@ from chapterverse.answer.questions import (
 )
 from chapterverse.answer.rivals import numbered_otherwise, speaks_of_rival
 from chapterverse.answer.tables import Row, has_column, row_asked_for, row_in_range, row_told, rows_asked_for
+from chapterverse.answer.themes import central
 from chapterverse.answer.titlepage import may_name_author, title_line
 from chapterverse.answer.wholes import most_sentences, told_below, whole
 from chapterverse.protocols import Reader
@@ -74,18 +74,6 @@ class _Quote(NamedTuple):
     sheet: int
     start: int
     end: int
-
-
-class _Place(NamedTuple):
-    """Where an answer may be, and the chance that it is there."""
-
-    sheet: int
-    start: int
-    end: int
-    score: float
-    chance: float = 1.0
-    alone: float = 1.0
-    """The chance by its own strength, whatever else its passage holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +184,19 @@ class _Composer:
         if max(reading.answerable for reading in readings) < threshold:
             named = row_told(query, self._sheets)
             return self._row(named, query) if named else _NOTHING
-        places = sorted(self._places(query, readings), key=lambda place: -place.score)
-        if told := self._told_below(query, readings, places):
+        ranked = sorted(places(query, self._sheets, readings), key=lambda place: -place.score)
+        if told := self._told_below(query, readings, ranked):
             return _Pick(told, "")
-        if defined := self._definition(defined_subject(query), [place.sheet for place in places], query):
+        if defined := self._definition(defined_subject(query), [place.sheet for place in ranked], query):
             return _Pick(defined, "")
         if steps := self._steps_named(query):
             return _Pick(steps, "")
         if rows := self._rows(query, readings, threshold):
             return _Pick(rows, "")
         row = row_asked_for(query, self._sheets)
-        likely = [place for place in places if place.chance >= threshold]
+        likely = [place for place in ranked if place.chance >= threshold]
         sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
-        best, quotes = self._first([_Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
+        best, quotes = self._first([Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
         if best is None:
             return self._headed(query, readings, threshold)
         sheet = self._sheets[best.sheet]
@@ -227,7 +215,7 @@ class _Composer:
         covering = self._sheets[row.sheet].covering(row.start, row.end)
         return _Pick(tuple(self._whole(row.sheet, *covering, query)), "")
 
-    def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[_Place]) -> tuple[_Quote, ...]:
+    def _told_below(self, query: str, readings: Sequence[Reading], places: Sequence[Place]) -> tuple[_Quote, ...]:
         """What the likeliest passage says under the question itself."""
         n = max(range(len(readings)), key=lambda n: readings[n].answerable)
         best = next(((place.start, place.end) for place in places if place.sheet == n), None)
@@ -253,7 +241,7 @@ class _Composer:
                 runs.append(row)
         return tuple(runs) if len(runs) <= PLAIN.sentences else ()
 
-    def _first(self, places: Sequence[_Place], query: str, threshold: float) -> tuple[_Place | None, list[_Quote]]:
+    def _first(self, places: Sequence[Place], query: str, threshold: float) -> tuple[Place | None, list[_Quote]]:
         """The first place that is not about a rival of what is asked about, and the sentences around it.
 
         A passage may owe its chance to the rival: once that is left out, another place in it must be likely by itself.
@@ -319,29 +307,6 @@ class _Composer:
             if spans[0].end <= line[1] and content(sheet.text[slice(*line)]) - content(answer):
                 return _Pick((_Quote(n, *line),), answer)
         return _NOTHING
-
-    def _places(self, query: str, readings: Sequence[Reading]) -> Iterator[_Place]:
-        """Where the answer may be, in every passage; the score is the log-odds that it is there, and a bonus.
-
-        The bonus is for a paragraph that speaks of what the question names: at most 1, so that it decides between
-        good places, and never for one that the reader thinks much less likely.
-        """
-        wanted = named(query)
-        for n, (sheet, reading) in enumerate(zip(self._sheets, readings, strict=True)):
-            if sheet.is_bare:
-                continue
-            told = tuple(span for span in reading.spans if sheet.tells(span.start, span.end))
-            # What the reader has found in headings and questions is not left for sentences that are less likely.
-            left = 1 - sum(span.score for span in reading.spans if sheet.says_nothing(span.start, span.end))
-            telling = tuple(one for one in reading.evidence if not sheet.only_asks(one.start))
-            spans = told or telling[:1] or (by_words(query, sheet),)
-            best = (reading.spans or spans)[0].score  # also of a heading: it leaves the rest as doubtful as it was
-            for span in spans:
-                strength = span.score / best if best else 1.0
-                speaks = coverage(wanted, sheet.paragraph(span.start))
-                score = log(odds(reading.answerable) * strength) + speaks
-                chance = reading.answerable * max(left, strength if told else 0.0)
-                yield _Place(n, span.start, span.end, score, chance, reading.answerable * strength)
 
     def _whole(self, n: int, first: int, last: int, query: str) -> Iterator[_Quote]:
         """The sentences with all that they need to be understood."""
@@ -423,37 +388,15 @@ class _Composer:
             return ()
         sheets = order if order is not None else range(len(self._sheets))
         places = [_Quote(n, *sentence) for n in dict.fromkeys(sheets) for sentence in self._sheets[n].sentences]
-        for says in centrality.forms(query):
+        for says in forms(query):
             for place in places:
                 if says(self._text(place), subject):
                     return (place,)
         return ()
 
-    def _central(self, count: int) -> tuple[_Quote, ...]:
-        """The sentences that have most in common with all others and bear on the question, in the book's order."""
-        readings = self._reader.read(self._question, [sheet.text for sheet in self._sheets])
-        places = [(n, i) for n, sheet in enumerate(self._sheets) for i in sheet.prose]
-        places = [(n, i) for n, i in places if not self._stands_apart(n, i)] or places
-        places = [(n, i) for n, i in places if self._sheets[n].is_whole(i)] or places
-        while True:
-            weights = [evidence(self._sheets[n].sentences[i], readings[n]) for n, i in places]
-            texts = [self._sheets[n].sentence(i) for n, i in places]
-            chosen = [places[k] for k in sorted(centrality.most_central(texts, weights, count))]
-            adrift = [(n, i) for n, i in chosen if self._leans(n, i) and (n, i - 1) not in chosen]
-            if not adrift or len(places) - len(adrift) < count:
-                return tuple(_Quote(n, *self._sheets[n].sentences[i]) for n, i in chosen)
-            places = [place for place in places if place not in adrift]
-
-    def _leans(self, n: int, i: int) -> bool:
-        """Whether a sentence speaks of nobody without the one before it; "This guide explains …" needs none."""
-        return self._sheets[n].leans(i) and not centrality.states_purpose(self._sheets[n].sentence(i))
-
-    def _stands_apart(self, n: int, i: int) -> bool:
-        """Whether a sentence is a caption, code or the like; the label of a passage ends with its last heading."""
-        sheet = self._sheets[n]
-        start = sheet.sentences[i][0]
-        heading = sheet.heading_above(start) or re.split(r"[(›,]\s?", self._passages[n].label)[-1]
-        return centrality.stands_apart(sheet.text[slice(*sheet.line(start))], heading)
+    def _central(self, count: int) -> list[_Quote]:
+        labels = [passage.label for passage in self._passages]
+        return [_Quote(*one) for one in central(self._question, self._sheets, labels, self._reader, count)]
 
     def _written(self, quotes: Sequence[_Quote], missing: Sequence[Missing] = ()) -> Composed:
         return Composed(tuple(self._sentence(quote) for quote in quotes), tuple(missing))

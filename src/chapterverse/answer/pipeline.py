@@ -18,6 +18,7 @@ from chapterverse.answer.entries import answer_below, entries, section_named
 from chapterverse.answer.evidence import find
 from chapterverse.answer.firstperson import in_first_person, names_somebody
 from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Passed
+from chapterverse.answer.joining import joined
 from chapterverse.answer.layout import lay_out
 from chapterverse.answer.narrower import SURE, WORTH_IT, narrowed
 from chapterverse.answer.needs import Book, Mind
@@ -59,7 +60,6 @@ from chapterverse.types import (
 
 T = TypeVar("T")
 
-_LONGEST_PASSAGE = 2600
 _THEME_PASSAGES = 12
 _RELATED = 0.03
 """From which chance of being about the question a half-read passage is read on, to see whether it contradicts."""
@@ -155,7 +155,7 @@ class _Ask:
             self.passages = [_whole(entry, f"S{n}") for n, entry in enumerate(entries, 1)]
             return None if entries else "no_matches"
         found, reason = await self._find(self.book)
-        self.passages = await self._joined(found, 1)
+        self.passages = await joined(found, 1, self.book.document)
         if self._quotes_book():
             self.mind = replace(self.mind, validation=usual)
         return None if found else reason or "no_matches"
@@ -180,27 +180,6 @@ class _Ask:
         if found and about_book:
             return [one for one in found if one.entry.ordinal < _OPENING], "answer_absent"
         return found, searches[0][1]
-
-    async def _joined(self, found: Sequence[Found], first: int) -> list[Passage]:
-        """Candidates as passages, best first; neighbours are one passage, exactly as their document has it."""
-        runs: list[list[Found]] = []
-        for one in sorted(found, key=lambda one: (one.entry.chunk.file_id, one.entry.ordinal)):
-            if runs and _adjacent(runs[-1], one):
-                runs[-1].append(one)
-            else:
-                runs.append([one])
-        ranked = sorted(runs, key=lambda run: min(found.index(one) for one in run))
-        return [await self._passage(run, f"S{n}") for n, run in enumerate(ranked, first)]
-
-    async def _passage(self, run: Sequence[Found], key: str) -> Passage:
-        best = max(run, key=lambda one: one.final)
-        start, end = min(one.entry.chunk.start for one in run), max(one.entry.chunk.end for one in run)
-        if len(run) == 1:
-            text = best.entry.chunk.text
-        else:
-            assert self.book is not None
-            text = (await self.book.document(best.entry)).text[start:end]
-        return Passage(key, text, start, best.entry, best.vector, best.lexical, best.final)
 
     async def _validate(self) -> list[Validation]:
         """A verdict on every part of the question: one that is absent must not hide another that is there.
@@ -326,7 +305,7 @@ class _Ask:
         found, _ = await self.book.find(query)
         known = {passage.entry.chunk.id for passage in self.passages if passage.entry}
         fresh = [one for one in found if one.entry.chunk.id not in known]
-        passages = await self._joined(fresh, len(self.passages) + 1)
+        passages = await joined(fresh, len(self.passages) + 1, self.book.document)
         verdict = await self._judged(query, passages) if passages else None
         if verdict is None or not verdict.answer_present:
             return []
@@ -420,16 +399,6 @@ class _Ask:
     async def _run(self, work: Callable[[], T]) -> T:
         """Model work goes to a worker thread, so that the event loop never waits for it."""
         return await asyncio.get_running_loop().run_in_executor(self.mind.executor, work)
-
-
-def _adjacent(run: Sequence[Found], one: Found) -> bool:
-    last, piece = run[-1].entry, one.entry
-    return (
-        last.chunk.file_id == piece.chunk.file_id
-        and last.ordinal + 1 == piece.ordinal
-        and last.chunk.place.chapter == piece.chunk.place.chapter
-        and piece.chunk.end - run[0].entry.chunk.start <= _LONGEST_PASSAGE
-    )
 
 
 def _whole(entry: Entry, key: str) -> Passage:
