@@ -222,7 +222,7 @@ class EasilyLost(WordReader):
 
 @pytest.mark.parametrize(
     ("alone", "among", "status"),
-    [(0.8, 0.2, "ok"), (0.7, 0.2, "refused"), (0.8, 0.05, "refused")],
+    [(0.8, 0.4, "ok"), (0.7, 0.4, "refused"), (0.8, 0.2, "refused")],
     ids=["sure", "not sure", "far from it"],
 )
 def test_before_a_refusal_the_likeliest_paragraphs_are_read_by_themselves(
