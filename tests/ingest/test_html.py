@@ -246,6 +246,13 @@ def test_two_rows_of_heads_are_read_as_one(head: str, expected: str) -> None:
     assert blocks(read(page)) == [("table", f"{expected}\nA | 12 | 2")]
 
 
+def test_a_head_that_stands_alone_in_its_row_names_a_group_of_rows() -> None:
+    page = (
+        "<table><tr><th>Plan<th>Price<tr><th>Home<th><tr><td>Small<td>£5<tr><th>Business<th><tr><td>Max<td>£50</table>"
+    )
+    assert blocks(read(page)) == [("table", "Plan | Price\nHome |\nSmall | £5\nBusiness |\nMax | £50")]
+
+
 def test_rows_of_heads_are_known_by_their_cells_where_no_head_is_marked() -> None:
     heads, row = "<tr><th rowspan=2>Loom<th colspan=2>Warp<tr><th>Ends<th>Ply", "<tr><th>A<td>12<td>2"
     assert texts(f"<table>{heads}{row}</table>") == ["Loom | Warp: Ends | Warp: Ply\nA | 12 | 2"]

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from chapterverse.answer.alike import opposed
 from chapterverse.answer.layout import Layout, Span, lay_out
 from chapterverse.answer.lists import List, clauses, count_items, unmarked
 from chapterverse.answer.questions import asks_for_one, asks_for_steps, content, content_asked
 from chapterverse.answer.validate import Sentences
-from chapterverse.types import Passage
+from chapterverse.types import KEPT_BREAK, Passage
 
 _ASKED = re.compile(r"(?:Q(?:uestion)?\s*\d*\s*[.:)]\s*)?(?P<asked>[^?\"“”]+\?)(?:\s+|$)", re.IGNORECASE)
 """A question that a line begins with; in quotation marks, somebody asks it."""
@@ -59,7 +60,8 @@ def section_named(question: str, sheet: Layout) -> Entry | None:
     if not asked or not _NAMES_IT.match(question) or asks_for_one(question):
         return None
     heads = (line for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
-    return _first(sheet, (line for line in heads if content(sheet.text[slice(*line)]) == asked))
+    named = (line for line in heads if content(sheet.text[slice(*line)]) == asked)
+    return _first(sheet, (line for line in named if not opposed(question, sheet.text[slice(*line)])))
 
 
 def steps_named(question: str, sheet: Layout, around: str) -> Entry | None:
@@ -71,7 +73,8 @@ def steps_named(question: str, sheet: Layout, around: str) -> Entry | None:
     if not asks_for_steps(question) or not asked <= content(f"{around}\n{sheet.text}"):
         return None
     heads = ((line, content(sheet.text[slice(*line)])) for line in _unmarked_lines(sheet) if sheet.is_heading(*line))
-    entry = _first(sheet, (line for line, words in heads if words <= asked and 2 * len(words) >= len(asked)))
+    named = (line for line, words in heads if words <= asked and 2 * len(words) >= len(asked))
+    entry = _first(sheet, (line for line in named if not opposed(question, sheet.text[slice(*line)])))
     return entry if entry and count_items(sheet.text[entry.start : entry.end]) > 1 else None
 
 
@@ -104,7 +107,8 @@ def _first(sheet: Layout, heads: Iterable[Span]) -> Entry | None:
 def _same(question: str, other: str) -> bool:
     """Whether two questions ask the same in nearly the same words."""
     telling = [{word.lower() for word in _WORD.findall(one)} & _TELLING for one in (question, other)]
-    return telling[0] == telling[1] and bool(content(question)) and content(question) == content(other)
+    alike = bool(content(question)) and content(question) == content(other)
+    return alike and telling[0] == telling[1] and not opposed(question, other)
 
 
 def _body(sheet: Layout, offset: int) -> Span | None:
@@ -119,7 +123,10 @@ def _body(sheet: Layout, offset: int) -> Span | None:
     if listed := sheet.list_below(start):
         return listed.start, listed.end
     following = [line for line in sheet.lines if line[1] > start]
-    end = following[max(0, clauses([sheet.text[slice(*line)] for line in following]) - 1)][1]
+    count = max(1, clauses([sheet.text[slice(*line)] for line in following]))
+    while count < len(following) and sheet.text.endswith(KEPT_BREAK, 0, following[count][0]):
+        count += 1  # lines of one paragraph
+    end = following[count - 1][1]
     last = max(n for n, one in enumerate(sheet.sentences) if one[0] < end)
     leads = sheet.leads(last) and sheet.list_below(sheet.sentences[last][0])
     return (start, leads.end) if isinstance(leads, List) else (start, sheet.sentences[last][1])

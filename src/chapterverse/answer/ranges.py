@@ -30,7 +30,8 @@ _BETWEEN = re.compile(r"\bbetween\s*$", re.IGNORECASE)
 _LOWER, _UPPER = ("over", "at least"), ("under", "at most")
 _PERCENT = re.compile(r"\s?(?:%|per\s?cent\b)", re.IGNORECASE)
 _SIGN = re.compile(r"[^\W\d_]+|[%£$€¥]|°\w?")
-_AGE = re.compile(r"\bage\b", re.IGNORECASE)
+_AGE = re.compile(r"\bages?\b", re.IGNORECASE)
+_OF_AGE = re.compile(r"\b(?:age[ds]?|(?:years?[\s-])?olds?)\b", re.IGNORECASE)
 _SPREAD = re.compile(r"\b(?:in|within|during|every|each|per|next|last|past|first|another|other)\s+$", re.IGNORECASE)
 _SHIFTED = re.compile(r"\s*(?:ago|later|more|less|longer|apart|earlier|early|late|before|beforehand)\b", re.IGNORECASE)
 """Around a number that is a period or a difference, and not the place of anything."""
@@ -116,7 +117,8 @@ def is_held(query: str, number: Number, span: Span, title: str) -> bool:
     units = {span.unit} if span.unit else units_of(title)
     beside = query[: number.start].split()[-1:] + query[number.tail :].split()[:1]
     named = content(" ".join(beside)) & (content(title) | span.words)
-    return (unit in units if unit else bool(named)) and span.holds(value)
+    aged = not _AGE.search(title) or _OF_AGE.search(query)  # after 12 years, nobody is 12
+    return bool(aged) and (unit in units if unit else bool(named)) and span.holds(value)
 
 
 def units_of(title: str) -> set[str]:

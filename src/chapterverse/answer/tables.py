@@ -15,6 +15,7 @@ from itertools import chain, takewhile
 from typing import NamedTuple
 
 from chapterverse.answer import facts, ranges
+from chapterverse.answer.alike import opposed, otherwise_numbered
 from chapterverse.answer.layout import Layout, Table
 from chapterverse.answer.questions import content
 from chapterverse.answer.units import unit_of
@@ -31,7 +32,7 @@ _DIMENSIONS = {
 _TIME = content("time second minute hour day week month year")
 """What tells how long something is too."""
 _IN_UNITS = re.compile(r"\bin ([a-z]{3,})\b", re.IGNORECASE)
-_OF_TABLES = content("value number amount figure quantity big large list table row column entry show accord")
+_OF_TABLES = content("value number amount figure quantity big large list table row column show accord")
 """Words that a question about any table may have."""
 _FEWEST_ROWS = 3
 """Of two rows one would rather ask for the higher."""
@@ -86,6 +87,10 @@ _MONEY = frozenset("£ $ € ¥ penny shilling".split())
 _OF_ANYBODY = content("get give given receive entitled due allowed apply applies person people someone employee worker")
 """Words that a question may have for whom a row is."""
 _OF_AGE = content("old age aged")
+_AGED = content("age child children adult junior senior young youth infant baby toddler pupil")
+"""What has ages: years are also of service, or of a contract."""
+_PER = re.compile(r"\bper\b", re.IGNORECASE)
+_LASTS = re.compile(r"\b(?:takes?|took|lasts?|lasted)\b", re.IGNORECASE)
 _MOST_ROWS = 8
 _NOT_FULL = 600
 """Characters: a passage that is shorter by a row has not been cut off, half of what one may have being left."""
@@ -230,15 +235,22 @@ def _holds(grid: _Grid, span: ranges.Span, query: str, number: facts.Number) -> 
 
 def _is_told(grid: _Grid, row: tuple[int, int], query: str, number: facts.Number) -> bool:
     """Whether a row tells what a question asks of its number: a column has it, and all other words are known."""
-    _, *cells = grid.cells(row)
+    name, *cells = grid.cells(row)
     rest = f"{query[: number.start]} {query[number.tail :]}"
     said, columns = content(rest), frozenset().union(*grid.head[1:])
-    has_price = columns & _PRICE or any(one.unit in _MONEY for cell in cells for one in facts.numbers(cell))
-    priced = has_price and (said & _PRICE or _HOW_MUCH.search(query))
-    known = (_PRICE if priced else frozenset()) | _OF_ANYBODY | (_OF_AGE if number.unit == "year" else frozenset())
+    priced = (columns & _PRICE or _is_bare_price(grid, cells, said)) and (said & _PRICE or _HOW_MUCH.search(query))
+    aged = number.unit == "year" and _AGED & content(f"{grid.titles[0]} {name}")
+    known = (_PRICE if priced else frozenset()) | _OF_ANYBODY | (_OF_AGE if aged else frozenset())
     verbs = said & _VERBS - known - grid.setting
     counted = content(" ".join(_COUNTED.findall(query))) <= columns
     return bool(priced or said & columns) and counted and not verbs and _tells(grid, row, rest, known)
+
+
+def _is_bare_price(grid: _Grid, cells: Sequence[str], said: frozenset[str]) -> bool:
+    """Whether a row has money in a column that says no more than what is asked for: no bonus and no prize."""
+    plain = said | _OF_TABLES | content(" ".join(_MONEY))
+    money = (any(one.unit in _MONEY for one in facts.numbers(cell)) for cell in cells)
+    return any(has and head <= plain for has, head in zip(money, grid.head[1:], strict=False))
 
 
 def _named(query: str, sheets: Sequence[Layout]) -> tuple[Row, ...]:
@@ -279,9 +291,12 @@ def _names(query: str, grid: _Grid, row: tuple[int, int]) -> int:
         return 0
     if number and (span := ranges.span_of(name)) and not _holds(grid, span, query, number):
         return 0  # "over 20 kg" is not the name of 20 kg
+    if opposed(query, name) or otherwise_numbered(query, name):
+        return 0
     numbered = counted <= columns or (counted <= first and all(map(facts.numbers, cells)))
     told = numbered and (not how_many or columns & measures) and _tells(grid, row, query)
-    return len((said - first) & columns) if told else 0
+    asked = [cell for cell, head in zip(cells, grid.head[1:], strict=False) if (said - first) & (head - _VERBS or head)]
+    return len((said - first) & columns) if told and any(cell.strip(" —–-?") for cell in asked) else 0
 
 
 def _tells(grid: _Grid, row: tuple[int, int], query: str, known: frozenset[str] = frozenset()) -> bool:
@@ -290,7 +305,10 @@ def _tells(grid: _Grid, row: tuple[int, int], query: str, known: frozenset[str] 
     known |= content(" ".join(word for word in _IN_UNITS.findall(query) if unit_of(word)))
     measured = _MEASURED.search(query)
     by = measured[2].lower() if measured else ""
-    if by and known & (content(_DIMENSIONS[by]) | (_TIME if by == "long" else frozenset())):
+    lengths = frozenset() if by == "long" and _LASTS.search(query) else content(_DIMENSIONS.get(by, ""))
+    if _PER.search(query) and not any(map(_PER.search, grid.titles)):
+        return False
+    if by and known & (lengths | (_TIME if by == "long" else frozenset())):
         known |= content(by)
     return content(query) <= known
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.questions import asks_about_book, content
+from chapterverse.answer.wording import FUNCTION_WORDS
 
 _AUTHOR = re.compile(r"\b(?:authors?|writer)\b|\bwho\w*\b.*\b(?:wrote|written)\b", re.IGNORECASE)
 _ANOTHER_THING = re.compile(r"\b(?:when|where|why|how|year|date)\b", re.IGNORECASE)
@@ -33,6 +34,7 @@ _PERSON = re.compile(r"[^\W\d_a-z][\w.'’-]*(?:\s+(?:de|der|du|la|le|van|von|[^
 _NO_PERSON = content(
     "university institute department faculty school college academy agency ministry office authority press publisher"
     " publishing company group centre center laboratory society association council foundation ltd inc street city"
+    " book books edition editions house sons san new los"
 )
 _TITLE_LINES = 6
 """How many lines a title page may have before the names of those who wrote it end."""
@@ -70,7 +72,8 @@ def may_name_author(question: str, sentence: str) -> bool:
 def _lines_of_names(opening: str) -> Iterator[tuple[int, int]]:
     """Lines below the title that have the names of several persons and nothing else, as reports and papers do.
 
-    A title may look like it: "Street Trees and Night Heat". But its words stand in small letters elsewhere.
+    A title may look like it: "Street Trees and Night Heat". But its words stand in small letters elsewhere. Whoever is
+    named alone above them has written it, and they are those it is for; so are they behind "For".
     """
     _, *lines = [match.span() for match in re.finditer(r"\S[^\n]*", opening)][:_TITLE_LINES] or [(0, 0)]
     common = content(" ".join(word for word in opening.split() if word.islower())) | _NO_PERSON
@@ -78,9 +81,13 @@ def _lines_of_names(opening: str) -> Iterator[tuple[int, int]]:
         line = opening[start:end].rstrip()
         persons = [part.strip() for part in _JOINT.split(_MARK.sub("", line))]
         several = len(persons) > 1 or _MARK.search(line)
+        if line.split()[0].lower() in FUNCTION_WORDS:
+            continue
         named = content(" ".join(word for word in line.split() if not word.islower()))
         if len(line) <= _LONGEST and several and all(map(_PERSON.fullmatch, persons)) and not named & common:
             yield start, start + len(line)
+        elif not several and _PERSON.fullmatch(line) and not named & common:
+            return
 
 
 def _first_line(opening: str) -> tuple[int, int] | None:

@@ -96,7 +96,7 @@ class Table:
         heads = [
             number
             for number in self._heads or self._first_heads()
-            if sum(cell is not None for cell in grid[number]) > 1
+            if sum(cell is not None for cell in grid[number]) > 1 and not _names_group(grid[number])
         ]
         heads = heads if 1 < len(heads) <= MOST_HEADS else []
         shown: list[list[list[_Cell]]] = []
@@ -176,3 +176,12 @@ def _content(passages: list[Passage], cell: _Cell) -> list[Piece | NoteRef]:
 def _span(attributes: Mapping[str, str], name: str) -> int:
     text = attributes.get(name, "1").strip()
     return min(max(int(text), 1), _WIDEST) if text.isascii() and text.isdigit() else 1
+
+
+def _names_group(row: list[_Cell | None]) -> bool:
+    """Whether nothing but the first cell of a row says anything: that is of the rows below, not of a column."""
+    return (
+        [bool(cell and cell.start < cell.end) for cell in row].count(True) == 1
+        and row[0] is not None
+        and (row[0].start < row[0].end)
+    )
