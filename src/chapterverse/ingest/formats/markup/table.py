@@ -180,8 +180,5 @@ def _span(attributes: Mapping[str, str], name: str) -> int:
 
 def _names_group(row: list[_Cell | None]) -> bool:
     """Whether nothing but the first cell of a row says anything: that is of the rows below, not of a column."""
-    return (
-        [bool(cell and cell.start < cell.end) for cell in row].count(True) == 1
-        and row[0] is not None
-        and (row[0].start < row[0].end)
-    )
+    first, *others = (bool(cell and cell.start < cell.end) for cell in row)
+    return first and not any(others)
