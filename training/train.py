@@ -119,7 +119,7 @@ def fused(model: CrossEncoder, wanted: bool) -> CrossEncoder:
 
 
 class Trainer:
-    """So many epochs with a linear schedule, or as much of them as a time budget allows."""
+    """So many epochs with a linear schedule, or as much of them as a time budget allows, once or in several cycles."""
 
     def __init__(self, model: CrossEncoder, data: Dataset, options: argparse.Namespace) -> None:
         self.model, self.data, self.options, self.began = model.to(data.device), data, options, time.time()
@@ -137,6 +137,15 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=data.device == "cuda")
 
     def run(self) -> None:
+        """Each cycle goes on from the last, with the rate high again: the mean of what they end with errs less."""
+        begin, cycles = time.time() - self.began, self.options.cycles
+        for cycle in range(1, cycles + 1):
+            output = self.options.output
+            output = output.with_stem(f"{output.stem}-{cycle}") if cycle < cycles else output
+            self.cycle(begin + (self.options.seconds - begin) * cycle / cycles, output)
+            save(self.model, output)
+
+    def cycle(self, seconds: float, output: Path) -> None:
         options, rng = self.options, self.rng
         rows = self.data.select(held=False, trusted=self.lessons is None)
         shares = (options.batch, rng, options.others, options.claims)
@@ -153,10 +162,10 @@ class Trainer:
                 if step % ROUND == 0:
                     loss, now = recent.item() / ROUND, time.time()
                     pace, spent = (now - mark) / (ROUND - ROUND // 2), now - self.began
-                    total = min(most, step + max(0, int((options.seconds - spent) / pace)))
+                    total = min(most, step + max(0, int((seconds - spent) / pace)))
                     print(step, "of", total, round(loss, 4), f"{1e3 * pace:.1f} ms a step, {spent:.0f} s", flush=True)
                     recent.zero_()
-                    save(self.model, options.output)
+                    save(self.model, output)
                 if step >= total:
                     break
 
@@ -201,6 +210,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--labels", type=float, default=0.3, help="weight of the labels beside the teacher")
+    parser.add_argument("--cycles", type=int, default=1, help="so often the rate rises and falls, within the seconds")
     parser.add_argument("--seconds", type=float, default=1200, help="lessons and training are to end in this time")
     parser.add_argument(
         "--others", type=float, default=1.0, help="turns an epoch gives to questions not written by hand"
@@ -231,7 +241,6 @@ def main() -> None:
     trainer.model.eval()
     for layer in trainer.model.layers:
         layer.rounds = False
-    save(trainer.model, options.output)
     print(json.dumps(measure(trainer.model, data), indent=1), flush=True)
 
 

@@ -966,3 +966,26 @@ class TestNoWordIsOurs:
         for sentence in answered(question, text).sentences:
             assert sentence.text in text
             assert re.search(r"\S", sentence.text)
+
+
+MESSAGES = (
+    '"Update failed (U-17)". The download was damaged. Delete it and start again.\n\n'
+    '"Update failed (U-22)". The battery was below 30 percent. Charge and try again.\n\n'
+    'At home: "Code 31: second screen". Unplug it. "Code 52: camera". Close other programs.\n\nAll is recorded.'
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("error u-22 when updating", ["The battery was below 30 percent.", "Charge and try again."]),
+        ("code 52", ["Close other programs."]),
+    ],
+)
+def test_a_message_comes_with_what_explains_it(question: str, told: list[str]) -> None:
+    assert quoted(question, MESSAGES)[1:] == told
+
+
+def test_what_is_said_in_a_tale_is_no_message() -> None:
+    told = '"I never saw the key." He turned away. Nobody spoke.'
+    assert quoted("Who saw the key?", told) == ['"I never saw the key."']

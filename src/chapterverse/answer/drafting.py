@@ -16,7 +16,15 @@ from chapterverse.answer.entries import steps_named
 from chapterverse.answer.fences import Brief
 from chapterverse.answer.gate import DEFAULT, PLAIN, sentence_count
 from chapterverse.answer.layout import lay_out, listed
-from chapterverse.answer.neighbours import antecedents, is_other_term, is_strange, named_before, opens_row, says_little
+from chapterverse.answer.neighbours import (
+    antecedents,
+    explanation,
+    is_other_term,
+    is_strange,
+    named_before,
+    opens_row,
+    says_little,
+)
 from chapterverse.answer.odds import weighed
 from chapterverse.answer.places import Place, places
 from chapterverse.answer.prompts import SOURCE_SELECTION
@@ -335,6 +343,7 @@ class _Composer:
             for before in antecedents(sheet, first, last, query):
                 yield _Quote(n, *sheet.sentences[before])
         yield _Quote(n, start, end)
+        yield from (_Quote(n, *sheet.sentences[after]) for after in explanation(sheet, first, last, query))
 
     def _same_row(self, row: str) -> tuple[int, int, int, tuple[int, int]] | None:
         """The row in another passage that has the head of its table too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from chapterverse.answer.bearing import folded, named
@@ -12,6 +13,8 @@ from chapterverse.answer.questions import content
 
 _LOOK_BACK = 4
 """How many sentences before the answer may name what it speaks of."""
+_LABEL = re.compile(r"""["“][^"“”]{1,80}[^"“”.!?,…—–-]["”]\s*[.:]?""")
+"""What is said in a tale ends within its quotation marks."""
 _PERSONS = frozenset(("he", "she", "they"))
 """Pronouns that always stand for somebody; "it" may stand for nothing."""
 
@@ -52,6 +55,26 @@ def named_before(sheet: Layout, found: List, query: str) -> Sequence[int]:
     if not sheet.leads(lead) or not sheet.leans(lead):
         return ()
     return [n for n in antecedents(sheet, lead, lead, query) if not sheet.opens_item(n)]
+
+
+def explanation(sheet: Layout, first: int, last: int, query: str) -> Sequence[int]:
+    """What follows a message or a label in quotation marks ("Update failed (U-22)".) that the question names itself.
+
+    It reaches to the end of the paragraph, or to the next label.
+    """
+    if first != last or not _is_label(sheet.sentence(first)) or not content(sheet.sentence(first)) & content(query):
+        return ()
+    told = list[int]()
+    for n in range(first + 1, min(first + PLAIN.sentences, len(sheet.sentences))):
+        between = sheet.text[sheet.sentences[n - 1][1] : sheet.sentences[n][0]]
+        if "\n\n" in between or _is_label(sheet.sentence(n)):
+            break
+        told.append(n)
+    return told
+
+
+def _is_label(text: str) -> bool:
+    return _LABEL.fullmatch(unmarked(text)) is not None
 
 
 def opens_row(sheet: Layout, first: int, last: int) -> bool:
