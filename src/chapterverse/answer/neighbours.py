@@ -43,7 +43,7 @@ def antecedents(sheet: Layout, first: int, last: int, query: str) -> Sequence[in
     firm = next((n for n in earlier if not sheet.leans(n)), None)
     if names is None:
         near = firm is not None and first - firm < PLAIN.sentences and sheet.opening(first) in _PERSONS
-        return (firm,) if firm is not None and near else ()
+        return range(firm, first) if firm is not None and near else ()
     if firm is None or firm <= names:  # all between speak of the same
         return (names,)
     return range(names, first) if first - names < PLAIN.sentences else (firm,)
