@@ -1,4 +1,4 @@
-"""Chooses the threshold for answering, by questions asked of whole books, and writes it.
+"""Shows what each threshold for answering does to questions about whole books, and writes the chosen one.
 
     python training/operating_point.py BOOKS_FOLDER HELD_JSONL MODEL_FOLDER
 
@@ -7,8 +7,7 @@ by hand: some are answered by the book, some only seem to be, some are about som
 prepare.py: its written questions are harder, each made to look answered by the passage that it is put to. The books of
 our own that are held out are asked too: they are short, and all of their pages speak of the same things. The lowest
 threshold is taken at which no more than ABSENT of all books' questions that only seem to be answered are, none of the
-last, and no more than ALIKE of those that were made to look so. Books are asked as a user asks them, so that every
-rule that answers counts too. Whether an answer is the right one is not asked here.
+last, and no more than ALIKE of those that were made to look so. Whether an answer is the right one is not asked here.
 """
 
 from __future__ import annotations
@@ -17,24 +16,20 @@ import json
 import random
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
 from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
 from examples import held_out
-from numpy.typing import NDArray
 from written import FOLDER, HELD, Block, blocks
 
-from chapterverse.answer.validate import ValidationSettings
+from chapterverse.answer.validate import Excerpt, validate_retrieval
+from chapterverse.ingest.sentences import split
 from chapterverse.library import Library
 from chapterverse.reading.reader import Reader
 from chapterverse.reading.runtime import MANIFEST
 from chapterverse.settings import Settings
-
-Asked = dict[str, str]
-"""A question, with the index of its book, and its kind."""
 
 QUESTIONS = Path(__file__).with_name("book_questions.jsonl")
 ABSENT = 0.06
@@ -45,17 +40,14 @@ OWN = 250
 ROWS = 1000
 """Held-out questions asked of their passage, of those that it answers and of those that it only seems to."""
 STEPS = [round(0.01 * step, 2) for step in range(30, 96)]
-SEEMING, OUT = ("absent", "own, absent"), "out_of_scope"
-UNANSWERED = (*SEEMING, OUT)
 
 
-def asked_of(library: Library, books: Path, home: Path) -> list[Asked]:
-    """Every question; the indexes of their books are made here."""
+def asked_of(library: Library, books: Path, home: Path) -> list[dict[str, str]]:
+    """Every question, with the index of its book, which is made here, and its kind."""
     rows = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
     for book in sorted({row["book"] for row in rows}):
         library.add(next(books.glob(f"{book}*")), index=book)
-    written = [page for path in sorted(FOLDER.glob("books*.txt")) for page in blocks(path.read_text().splitlines())]
-    pages = [page for page in written if held_out(page.book, HELD)]
+    pages = [page for page in blocks((FOLDER / "books.txt").read_text().splitlines()) if held_out(page.book, HELD)]
     for book in sorted({page.book for page in pages}):
         path = Path(home, f"{book}.txt")
         path.write_text("\n\n".join(page.passage for page in pages if page.book == book))
@@ -66,52 +58,46 @@ def asked_of(library: Library, books: Path, home: Path) -> list[Asked]:
     return rows
 
 
-def answered(library: Library, rows: Sequence[Asked], threshold: float) -> list[Asked]:
-    """Those of the questions that are answered."""
-    settings = ValidationSettings(answer_threshold=threshold)
-    answers = ((row, library.ask(row["question"], index=row["book"], validation=settings)) for row in rows)
-    return [row for row, answer in answers if answer.status != "refused"]
+def chances(books: Path, model: Path) -> dict[str, list[float]]:
+    """The best chance of an answer among the passages found, by kind of question."""
+    reader, found = Reader(model), defaultdict(list)
+    with tempfile.TemporaryDirectory() as home, Library(Settings(home=Path(home))) as library:
+        for row in asked_of(library, books, Path(home)):
+            result = library.search(row["question"], index=row["book"])
+            passages = [Excerpt(f"S{n}", one.entry.chunk.text) for n, one in enumerate(result.found)]
+            verdict = validate_retrieval(row["question"], passages, reader=reader, sentences=split)
+            found[row["kind"]].append(verdict.answerable)
+    return found
 
 
-def lowest(library: Library, rows: Sequence[Asked], alike: NDArray[np.float64]) -> float:
-    """The lowest threshold that keeps what is asked of it; what is refused at one is not asked again at a higher."""
-    asked = Counter(row["kind"] for row in rows)
-    wrong = [row for row in rows if row["kind"] in UNANSWERED]
-    for step in STEPS:
-        if (alike >= step).mean() > ALIKE:
-            continue
-        wrong = answered(library, wrong, step)
-        kinds = Counter(row["kind"] for row in wrong)
-        print(step, dict(kinds), flush=True)
-        if sum(kinds[kind] for kind in SEEMING) <= ABSENT * sum(asked[kind] for kind in SEEMING) and not kinds[OUT]:
-            return step
-    raise SystemExit(f"No threshold up to {STEPS[-1]} keeps what is asked of it.")
-
-
-def held_chances(held: Path, reader: Reader) -> dict[bool, NDArray[np.float64]]:
+def held_chances(held: Path, model: Path) -> dict[str, list[float]]:
     """The chance of an answer in the passage that a written question was put to, by whether it is there."""
-    found: dict[bool, NDArray[np.float64]] = {}
+    reader, found = Reader(model), defaultdict(list)
     with held.open() as lines:
         rows = [row for row in map(json.loads, lines) if row["kind"] == "written" and row["answerable"] is not None]
-    for label in (True, False):
-        asked = random.Random(6).sample([row for row in rows if row["answerable"] is label], ROWS)
-        found[label] = np.array([reader.read(row["query"], [row["context"]])[0].answerable for row in asked])
+    for label, name in ((True, "held, answered"), (False, "held, alike")):
+        for row in random.Random(6).sample([row for row in rows if row["answerable"] is label], ROWS):
+            [reading] = reader.read(row["query"], [row["context"]])
+            found[name].append(reading.answerable)
     return found
 
 
 def main(books: Path, held: Path, model: Path) -> None:
-    reader = Reader(model)
-    chances = held_chances(held, reader)
-    with tempfile.TemporaryDirectory() as home, Library(Settings(home=Path(home)), reader=reader) as library:
-        rows = asked_of(library, books, Path(home))
-        threshold = lowest(library, rows, chances[False])
-        kinds, asked = (Counter(r["kind"] for r in some) for some in (answered(library, rows, threshold), rows))
-    for label, values in chances.items():
-        kinds[f"held, {label}"], asked[f"held, {label}"] = int((values >= threshold).sum()), len(values)
+    asked = chances(books, model) | held_chances(held, model)
+    found = {kind: np.array(values) for kind, values in asked.items()}
+    for step in STEPS:
+        print(step, {kind: f"{(values >= step).sum()} of {len(values)}" for kind, values in found.items()})
     manifest = json.loads((model / MANIFEST).read_text())
-    manifest["calibration"]["answer_from"] = threshold
+    absent = np.concatenate([found["absent"], found["own, absent"]])
+    manifest["calibration"]["answer_from"] = next(
+        step
+        for step in STEPS
+        if (absent >= step).mean() <= ABSENT
+        and (found["held, alike"] >= step).mean() <= ALIKE
+        and not (found["out_of_scope"] >= step).any()
+    )
     (model / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    print("answers from", threshold, {kind: f"{kinds[kind]} of {asked[kind]}" for kind in asked})
+    print("answers from", manifest["calibration"]["answer_from"])
 
 
 if __name__ == "__main__":
