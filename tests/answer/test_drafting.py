@@ -971,6 +971,7 @@ class TestNoWordIsOurs:
 MESSAGES = (
     '"Update failed (U-17)". The download was damaged. Delete it and start again.\n\n'
     '"Update failed (U-22)". The battery was below 30 percent. Charge and try again.\n\n'
+    '- "Error 5". Restart it.\n- "Error 7". Call us. We come at once.\n- "Error 9". Wait.\n\n'
     'At home: "Code 31: second screen". Unplug it. "Code 52: camera". Close other programs.\n\nAll is recorded.'
 )
 
@@ -980,6 +981,7 @@ MESSAGES = (
     [
         ("error u-22 when updating", ["The battery was below 30 percent.", "Charge and try again."]),
         ("code 52", ["Close other programs."]),
+        ("What does error 7 mean?", ["Call us.", "We come at once."]),
     ],
 )
 def test_a_message_comes_with_what_explains_it(question: str, told: list[str]) -> None:

@@ -343,7 +343,8 @@ class _Composer:
             for before in antecedents(sheet, first, last, query):
                 yield _Quote(n, *sheet.sentences[before])
         yield _Quote(n, start, end)
-        yield from (_Quote(n, *sheet.sentences[after]) for after in explanation(sheet, first, last, query))
+        behind = (_Quote(n, *sheet.sentences[after]) for after in explanation(sheet, first, last, query))
+        yield from (quote for quote in behind if quote.start >= end)
 
     def _same_row(self, row: str) -> tuple[int, int, int, tuple[int, int]] | None:
         """The row in another passage that has the head of its table too."""

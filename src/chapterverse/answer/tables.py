@@ -86,7 +86,7 @@ _PRICE = content("cost costs price fee charge charged rate fare pay paid")
 _MONEY = frozenset("£ $ € ¥ penny shilling".split())
 _OF_ANYBODY = content("get give given receive entitled due allowed apply applies person people someone employee worker")
 """Words that a question may have for whom a row is."""
-_OF_AGE = content("old age aged")
+_AGE_WORDS = content("old age aged")
 _AGED = content("age child children adult junior senior young youth infant baby toddler pupil")
 """What has ages: years are also of service, or of a contract."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
@@ -240,7 +240,7 @@ def _is_told(grid: _Grid, row: tuple[int, int], query: str, number: facts.Number
     said, columns = content(rest), frozenset().union(*grid.head[1:])
     priced = (columns & _PRICE or _is_bare_price(grid, cells, said)) and (said & _PRICE or _HOW_MUCH.search(query))
     aged = number.unit == "year" and _AGED & content(f"{grid.titles[0]} {name}")
-    known = (_PRICE if priced else frozenset()) | _OF_ANYBODY | (_OF_AGE if aged else frozenset())
+    known = (_PRICE if priced else frozenset()) | _OF_ANYBODY | (_AGE_WORDS if aged else frozenset())
     verbs = said & _VERBS - known - grid.setting
     counted = content(" ".join(_COUNTED.findall(query))) <= columns
     return bool(priced or said & columns) and counted and not verbs and _tells(grid, row, rest, known)
