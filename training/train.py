@@ -137,7 +137,7 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.01, fused=data.device == "cuda")
 
     def run(self) -> None:
-        """Each cycle goes on from the last, with the rate high again: the mean of what they end with errs less."""
+        """Each cycle goes on from the last, with the rate high again; what each ends with is kept."""
         begin, cycles = time.time() - self.began, self.options.cycles
         for cycle in range(1, cycles + 1):
             output = self.options.output
