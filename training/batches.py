@@ -14,15 +14,15 @@ from torch import Tensor
 CLS, SEP = 101, 102
 STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 TURNS = {
-    "written": 2.0, "written near": 0.8, "written joined": 0.7, "question": 1.5, "claim": 1.6, "sentence": 0.7,
-    "edited": 0.6, "table": 0.4,
+    "written": 2.0, "written pair": 4.0, "written near": 0.8, "written joined": 0.7, "question": 1.5, "claim": 1.6,
+    "sentence": 0.7, "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
 SEVERAL = 3.0
 """How much more often than others it shows questions whose answer takes several sentences: they are few."""
 CLAIMS = {"claim", "padded", "answer", "sentence"}
 """The kinds of claims that were not written by hand."""
-STRICT = {"written", "written joined", "written claim near", "table", "answer", "sentence"}
+STRICT = {"written", "written pair", "written joined", "retold", "written claim near", "table", "answer", "sentence"}
 """The kinds of claims that are wrong if one thing in them is."""
 
 
@@ -42,6 +42,11 @@ class Batch:
     evidence: Tensor
     """The tokens of the sentences that the answer or the claim rests on."""
     marked: Tensor
+    """Whether these are known."""
+    query: Tensor
+    wrong: Tensor
+    """The words of a claim that the passage does not bear out."""
+    heard: Tensor
     """Whether these are known."""
     answerable: Tensor
     supported: Tensor
@@ -63,10 +68,11 @@ class Dataset:
 
     def __init__(self, path: Path, device: str, limit: int = 0) -> None:
         file = np.load(path)
-        table, evidence = file["table"], file["evidence"]
+        table, evidence, wrong = file["table"], file["evidence"], file["wrong"]
         if limit:
             chosen = np.random.default_rng(0).permutation(len(table))[:limit]
-            table, evidence = table[chosen], renumbered(evidence, chosen, len(table))
+            evidence, wrong = (renumbered(ranges, chosen, len(table)) for ranges in (evidence, wrong))
+            table = table[chosen]
         self.kinds, self.sources = list(file["kinds"]), list(file["sources"])
         self.table, self.device = table, device
         flat, self.lengths, self.query_lengths = _sequences(table, file)
@@ -76,19 +82,17 @@ class Dataset:
         shift = self.query_lengths + 2 - table["left0"]
         for name, back in (("start", 0), ("end", 1)):
             columns[name] = np.where(table[name] >= 0, table[name] + shift - back, -1)
-        columns |= {name: table[name] for name in ("answerable", "supported")}
-        places = evidence[:, 1:] + (offsets + shift)[evidence[:, 0], None]
-        edges = np.bincount(places[:, 0], minlength=len(flat) + 1) - np.bincount(places[:, 1], minlength=len(flat) + 1)
-        self.evidence = torch.from_numpy(np.cumsum(edges)[:-1] > 0).to(device)
+        columns |= {name: table[name] for name in ("answerable", "supported", "heard")}
+        self.evidence = _covered(evidence, offsets + shift, len(flat)).to(device)
+        self.wrong = _covered(wrong, offsets + 1, len(flat)).to(device)
         columns["marked"] = np.isin(np.arange(len(table)), evidence[:, 0]) | (table["answerable"] == 0)
         self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
         kinds = np.array(self.kinds)[table["kind"]]
         judged = np.stack([np.isin(kinds, sorted(CLAIMS)), np.isin(kinds, sorted(STRICT))], 1)
         self.judged = torch.from_numpy(judged & (table["supported"] >= 0)[:, None]).to(device)
         self.several = several(file, table)
-        self.own, self.written = (
-            torch.from_numpy(table["kind"] == self.kinds.index(kind)).to(device) for kind in ("table", "written")
-        )
+        self.own = torch.from_numpy(kinds == "table").to(device)
+        self.written = torch.from_numpy(np.isin(kinds, ("written", "written pair"))).to(device)
         sure = np.char.startswith(kinds, "written") & (table["weight"] > 0)
         self.sure = torch.from_numpy(sure).to(device)
         self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)
@@ -117,9 +121,12 @@ class Dataset:
         ids = torch.where(inside, self.flat[source].long(), 0)
         segments = (place >= column["query"][:, None] + 2) & inside
         passage = segments & (place < column["length"][:, None] - 1)
-        labels = {k: column[k] for k in ("start", "end", "answerable", "supported", "marked")}
+        query = (place > 0) & (place <= column["query"][:, None])
+        labels = {k: column[k] for k in ("start", "end", "answerable", "supported", "marked", "heard")}
         more = {
             "evidence": self.evidence[source] & passage,
+            "query": query,
+            "wrong": self.wrong[source] & query,
             "judged": self.judged[index],
             "weight": self.weight[index],
             "own": self.own[index],
@@ -155,6 +162,13 @@ class Dataset:
 def several(file: np.lib.npyio.NpzFile, table: np.ndarray) -> np.ndarray:
     """Which rows are questions whose answer takes several sentences: no span was marked, for none would do."""
     return (file["kinds"][table["kind"]] == "written") & (table["answerable"] == 1) & (table["start"] < 0)
+
+
+def _covered(ranges: np.ndarray, begins: np.ndarray, count: int) -> Tensor:
+    """Which tokens of the flat tensor lie in ranges, each of which counts from where its row begins."""
+    places = ranges[:, 1:] + begins[ranges[:, 0], None]
+    edges = np.bincount(places[:, 0], minlength=count + 1) - np.bincount(places[:, 1], minlength=count + 1)
+    return torch.from_numpy(np.cumsum(edges)[:-1] > 0)
 
 
 def renumbered(evidence: np.ndarray, chosen: np.ndarray, count: int) -> np.ndarray:

@@ -53,6 +53,8 @@ class Example:
     evidence: tuple[Span, ...] = ()
     """Every sentence that the answer or the claim rests on, where that is known."""
     cut: Span | None = None
+    wrong: tuple[Span, ...] | None = None
+    """The characters of a claim that its passage does not bear out, none if it does; None where that is not known."""
 
 
 def read(folder: Path, name: str) -> list[Row]:

@@ -24,7 +24,7 @@ QUERY = 96
 COLUMNS = np.dtype(
     [(n, np.int32) for n in ("query", "context")]
     + [(n, np.int16) for n in ("left0", "left1", "right0", "right1", "start", "end")]
-    + [(n, np.int8) for n in ("answerable", "supported", "kind", "source", "held")]
+    + [(n, np.int8) for n in ("answerable", "supported", "kind", "source", "held", "heard")]
     + [("weight", np.float16)]
 )  # fmt: skip
 NONE = -1
@@ -89,11 +89,12 @@ def inside(spans: Iterable[Span], offsets: np.ndarray, bounds: tuple[int, ...]) 
 
 def rows_of(
     examples: list[Example], queries: Pool, contexts: Pool, names: dict[str, list[str]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """A row for each example, and the token ranges of their evidence: row, first token, one past the last."""
-    rng, table, evidence = random.Random(5), [], []
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A row for each example, and two sorts of token ranges (row, first token, one past the last): evidence, in the
+    passage, and what is wrong, in the claim."""
+    rng, table, evidence, wrong = random.Random(5), [], [], []
     for number, example in enumerate(examples):
-        query, query_ids, _ = queries[example.query]
+        query, query_ids, query_offsets = queries[example.query]
         context, _, offsets = contexts[example.context]
         bounds = window(example, offsets, LENGTH - 3 - len(query_ids), rng)
         answers = inside([example.answer] if example.answer else [], offsets, bounds)
@@ -101,11 +102,14 @@ def rows_of(
         if len(marks) == len(example.evidence):  # a part of it would teach to leave the rest out
             evidence += [(number, *mark) for mark in marks]
         labels = [NONE if label is None else int(label) for label in (example.answerable, example.supported)]
-        codes = [names["kind"].index(example.kind), names["source"].index(example.source), example.held]
+        wrong += [(number, *token_span(query_offsets, span)) for span in example.wrong or ()]
+        heard = example.wrong is not None
+        codes = [names["kind"].index(example.kind), names["source"].index(example.source), example.held, heard]
         if example.answer and not answers:
             labels[0] = NONE  # an answer longer than the window teaches nothing
         table.append((query, context, *bounds, *(answers or [(NONE, NONE)])[0], *labels, *codes, example.weight))
-    return np.array(table, COLUMNS), np.array(evidence, np.int32).reshape(-1, 3)
+    ranges = (np.array(found, np.int32).reshape(-1, 3) for found in (evidence, wrong))
+    return np.array(table, COLUMNS), *ranges
 
 
 def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
@@ -127,13 +131,13 @@ def main(data: Path, books: Path, tokenizer_file: Path, output: Path) -> None:
     queries = Pool((e.query for e in examples), tokenizer, QUERY)
     contexts = Pool((e.context for e in examples), tokenizer, 32000)
     names = {key: sorted({getattr(e, key) for e in examples}) for key in ("kind", "source")}
-    table, evidence = rows_of(examples, queries, contexts, names)
+    table, evidence, wrong = rows_of(examples, queries, contexts, names)
     output.mkdir(parents=True, exist_ok=True)
     query_ids, query_bounds = queries.packed()
     context_ids, context_bounds = contexts.packed()
     np.savez_compressed(
-        output / "examples.npz", table=table, evidence=evidence, query_ids=query_ids, query_bounds=query_bounds,
-        context_ids=context_ids, context_bounds=context_bounds,
+        output / "examples.npz", table=table, evidence=evidence, wrong=wrong, query_ids=query_ids,
+        query_bounds=query_bounds, context_ids=context_ids, context_bounds=context_bounds,
         **{f"{key}s": np.array(known) for key, known in names.items()},
     )  # fmt: skip
     with (output / "held.jsonl").open("w") as file:

@@ -56,7 +56,7 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
     support = _judgement(out.support, batch.supported[:, None].expand(-1, 2).float(), batch)
     evidence = _over_passage(_binary(out.tokens[..., 2], batch.evidence.float()), batch) * batch.marked
-    loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence
+    loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence + 0.5 * _words(out, batch) * batch.heard
     return loss * batch.weight
 
 
@@ -74,7 +74,9 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     hint = out.early[:, 1:].expand(-1, 2)
     early = _binary(out.early[:, 0], answer) * asked + _judgement(hint, support, batch)
     marks = wise.tokens[..., 2].float().sigmoid()
-    evidence = _over_passage(_binary(out.tokens[..., 2], marks), batch)
+    said = _binary(out.tokens[..., 2], marks)
+    evidence = _over_passage(said, batch)
+    words = (said * batch.query).sum(1) / batch.query.sum(1).clamp(min=1) * batch.judged[:, 1]
     promise = torch.maximum(torch.maximum(marks, _touched(wise, batch)), batch.evidence.float())
     worth = _binary(out.worth, promise)
     worth = worth if out.arrived is None else worth * out.arrived
@@ -82,7 +84,7 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
     read = batch.mask if out.kept is None else out.kept
     hidden = (hidden * read).sum(1) / read.sum(1)
-    loss = span / 2 * asked * ~wrong + heads + 0.4 * early + 0.5 * evidence + 0.4 * worth + 0.5 * hidden
+    loss = span / 2 * asked * ~wrong + heads + 0.4 * early + 0.5 * (evidence + words) + 0.4 * worth + 0.5 * hidden
     return (loss * ~batch.own).mean()
 
 
@@ -105,6 +107,17 @@ def _binary(logits: Tensor, target: Tensor) -> Tensor:
 def _judgement(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
     """The loss of the judgements that a row teaches."""
     return (_binary(logits, target) * batch.judged).sum(1) / batch.judged.sum(1).clamp(min=1)
+
+
+def _words(out: Outputs, batch: Batch) -> Tensor:
+    """Each word of a claim, borne out or not: those that are not count for as much as those that are.
+
+    What the head of evidence says of the query's words is free to mean this.
+    """
+    loss, parts = _binary(out.tokens[..., 2], 1.0 - batch.wrong.float()), []
+    for words in (batch.query & batch.wrong, batch.query & ~batch.wrong):
+        parts.append((loss * words).sum(1) / words.sum(1).clamp(min=1))
+    return (parts[0] + parts[1]) / 2
 
 
 def _over_passage(values: Tensor, batch: Batch) -> Tensor:

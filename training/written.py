@@ -31,6 +31,7 @@ import numpy as np
 from examples import Example, Row, Span, held_out, most, sentence_around
 from nupunkt import sent_spans
 from perturb import edit
+from retell import difference, variants
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -47,6 +48,8 @@ SIBLINGS = 2
 """Other pages of its book that a question is put to, whatever their words."""
 THINNED = 2
 """Copies of a passage with some of its sentences left out."""
+SENTENCES = 2
+"""Sentences of a passage that are retold, beside what was written of it."""
 STRANGERS = 8
 """Passages that a request is put to."""
 
@@ -256,9 +259,13 @@ def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
 def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> Iterator[Example]:
     base = block.base
     shown = {**base, "context": block.passage}
+    differing = {claim: _wrong(claim, block.true) for claim in block.false}
+    known = sum(wrong is not None for wrong in differing.values())
+    kind = "written pair" if 2 * known > len(block.false) else "written"
     for claims, supported in ((block.true, True), (block.false, False)):
         for claim in claims:
-            yield Example("written", query=claim, supported=supported, **shown)
+            wrong = () if supported else differing[claim]
+            yield Example(kind, query=claim, supported=supported, wrong=wrong, **shown)
             for other in near[claim][:NEAR_CLAIMS]:  # the teacher alone judges
                 told = {**base, "context": other.passage, "query": claim}
                 yield Example("written claim near", supported=False, weight=0.0, **told)
@@ -269,6 +276,27 @@ def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> I
             halves = [true[0], rng.choice(block.false)]
             rng.shuffle(halves)
             yield Example("written joined", query=" ".join(halves), supported=False, **shown)
+    sentences = [block.passage[slice(*span)].strip() for span in sent_spans(block.passage)]
+    sentences = [sentence for sentence in sentences if 40 < len(sentence) < 260 and CELL not in sentence]
+    told = rng.sample(sentences, min(SENTENCES, len(sentences)))
+    for claim in told:
+        yield Example("retold", query=claim, supported=True, wrong=(), weight=0.7, **shown)
+    for claim, others in [*((claim, block.true) for claim in block.true), *((claim, sentences) for claim in told)]:
+        for made in variants(claim, block.passage, others, rng):
+            label = {"supported": not made.wrong, "wrong": made.wrong, "weight": 0.7}
+            yield Example("retold", query=made.text, **label, **shown)
+
+
+def _wrong(claim: str, true: list[str]) -> tuple[Span, ...] | None:
+    """What is wrong in a claim, if it is one of the true ones but for that."""
+    for other in true:
+        spans = difference(other, claim)
+        if (
+            0 < sum(end - start for start, end in spans) < len(claim) / 3
+            and abs(len(claim) - len(other)) < len(claim) / 3
+        ):
+            return spans
+    return None
 
 
 def _thinned(passage: str, rng: random.Random) -> str:
