@@ -42,7 +42,7 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written"}
+ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written", "written pair"}
 KINDS = {"squad2": {"question"}}
 """SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
 ROWS = {"squad2": 500, "written": 500}
@@ -67,8 +67,8 @@ def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
     """Equally many rows of either label from each source; claims made from passages count as one source."""
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
-        if row["kind"] == "written":
-            name = "written"
+        if row["kind"] in ("written", "written pair"):
+            name = row["kind"]
         else:
             name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
         if name and row[label] is not None and row["weight"] >= 0.5 and row["kind"] in KINDS.get(name, ANY):

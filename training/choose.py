@@ -1,15 +1,16 @@
 """Chooses, at random, the pairs of one training run: a share of each kind.
 
-    python training/choose.py prepared/examples.npz chosen.npz [EARLIER/examples.npz SHARE]
+    python training/choose.py prepared/examples.npz chosen.npz [--earlier EARLIER/examples.npz --again SHARE] [--claims]
 
 The student that goes on from an earlier one has seen most pairs often; what is new to it, the pages of books, comes
 whole, and of the rest so much that an epoch stays short. Of pairs that an earlier file has, text for text, only SHARE
-of what would come does.
+of what would come does. A teacher that goes on with claims (`--claims`) has seen the questions, and meets a few of them
+again.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -27,6 +28,14 @@ SHARES = {
 }  # fmt: skip
 BOOKS = {"written thin": 0.35, "written edited": 0.25, "written near": 0.7, "written claim near": 0.6}
 """The shares of what was written about pages of books, where it is not all."""
+CLAIMS = {
+    "retold": 0.9, "written pair": 1.0, "written": 0.5, "written joined": 0.6, "claim": 0.45, "padded": 0.25,
+    "answer": 0.25, "sentence": 0.4, "question": 0.35, "written sibling": 0.12, "written request": 0.3,
+    "answerability": 0.2, "edited": 0.1,
+}  # fmt: skip
+"""The shares of a run that goes on with claims, of books as of the rest."""
+FEW = 0.08
+"""Of every other kind then."""
 SEED = 9
 """Another one for another run: of what was left out, some comes."""
 HELD = 0.07
@@ -34,16 +43,26 @@ HELD = 0.07
 TEXTS = ("query", "context")
 
 
-def main(prepared: Path, chosen: Path, earlier: Path | None = None, again: float = 1.0) -> None:
-    file = np.load(prepared)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("prepared", type=Path)
+    parser.add_argument("chosen", type=Path)
+    parser.add_argument("--earlier", type=Path, help="a file of prepare.py that was learnt before")
+    parser.add_argument("--again", type=float, default=1.0, help="the share of what it has too")
+    parser.add_argument("--claims", action="store_true", help="for a teacher that goes on with claims")
+    options = parser.parse_args()
+    file = np.load(options.prepared)
     table, rng = file["table"], np.random.default_rng(SEED)
     kinds, sources = file["kinds"][table["kind"]], file["sources"][table["source"]]
-    share = np.array([SHARES[kind] for kind in kinds])
-    share = np.where(sources == "written book", [BOOKS.get(kind, 1.0) for kind in kinds], share)
+    if options.claims:
+        share = np.array([CLAIMS.get(kind, FEW) for kind in kinds])
+    else:
+        share = np.array([SHARES[kind] for kind in kinds])
+        share = np.where(sources == "written book", [BOOKS.get(kind, 1.0) for kind in kinds], share)
     share = np.where(several(file, table), 1.0, share)
-    if earlier:
-        known = np.all([_known(name, file, np.load(earlier))[table[name]] for name in TEXTS], axis=0)
-        share *= np.where(known, again, 1.0)
+    if options.earlier:
+        known = np.all([_known(name, file, np.load(options.earlier))[table[name]] for name in TEXTS], axis=0)
+        share *= np.where(known, options.again, 1.0)
     keep = np.flatnonzero(rng.random(len(table)) < np.where(table["held"] == 1, HELD, share))
     rows, texts = table[keep].copy(), {}
     for name in TEXTS:
@@ -53,7 +72,7 @@ def main(prepared: Path, chosen: Path, earlier: Path | None = None, again: float
         texts[f"{name}_bounds"] = np.cumsum([0, *(bounds[used + 1] - bounds[used])])
     ranges = {name: renumbered(file[name], keep, len(table)).astype(np.int32) for name in ("evidence", "wrong")}
     names = {name: file[name] for name in ("kinds", "sources")}
-    np.savez_compressed(chosen, table=rows, **ranges, **names, **texts)
+    np.savez_compressed(options.chosen, table=rows, **ranges, **names, **texts)
     print(len(rows), Counter(kinds[keep].tolist()), "of books:", int((sources[keep] == "written book").sum()))
 
 
@@ -69,5 +88,4 @@ def _texts(name: str, file: np.lib.npyio.NpzFile) -> Iterator[bytes]:
 
 
 if __name__ == "__main__":
-    files, share = [Path(name) for name in sys.argv[1:4]], [float(number) for number in sys.argv[4:5]]
-    main(*files, *share)
+    main()

@@ -66,7 +66,7 @@ class Limits:
     """How many others at the most, …"""
     new_share: float = 0.34
     """… and what share of its words."""
-    support_free: float = 0.75
+    support_free: float = 0.7
     """For one that uses more of them or falls by a rule, beside all that it cites. Rules compare words, and pass next
     to no honest claim that is put freely. Among the book's own words the rules judge better, …"""
     free_words: int = 2
@@ -76,10 +76,20 @@ class Limits:
     it with one sentence, …"""
     long_words: int = 8
     """… and a sentence of so many words, those that only hold it together not counted, may join several."""
+    support_sure: float = 0.85
+    """For one that falls by others, not OF_VALUES, and is as long, or brings a word of its own: again beside both."""
     sentences: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("support_in_order", "support", "support_new_words", "new_share", "support_free", "support_long"):
+        for name in (
+            "support_in_order",
+            "support",
+            "support_new_words",
+            "new_share",
+            "support_free",
+            "support_long",
+            "support_sure",
+        ):
             if not 0 <= getattr(self, name) <= 1:
                 raise AstRagValidationError(f"{name} is {getattr(self, name)!r}; it must be a number from 0 to 1.")
         if min(self.new_words, self.free_words, self.long_words) < 0 or self.sentences < 1:
@@ -90,6 +100,8 @@ class Limits:
 
 OF_ORDER = frozenset(("roles", "subject", "replaced"))
 """Objections to how a sentence is put together, not to a thing that it says."""
+OF_VALUES = frozenset(("number", "unit", "date"))
+"""Objections that are plain to see: no reader overrules them but where all is put freely."""
 DEFAULT = Limits()
 PLAIN = replace(DEFAULT, sentences=3)
 """For a plain factual question."""
@@ -241,16 +253,19 @@ class Gate:
         """The support of a claim that is put too freely for rules to judge, if it is enough."""
         limits, new, objections = self._limits, len(comparison.new_words), comparison.objections
         free = new >= limits.free_words or (new > 0 and not objections)
-        order = {objection.code for objection in objections} <= OF_ORDER
-        long = bool(objections) and order and comparison.words >= limits.long_words
-        if not free and not long:
+        long = comparison.words >= limits.long_words
+        codes = {objection.code for objection in objections}
+        overruled = bool(codes) and not codes & OF_VALUES and (long or new > 0)
+        if not free and not overruled:
             return None
         support = self._reader.supports(claim, [passage])[0].strictly
         if free and support >= limits.support_free:
             return support
-        if long and support >= limits.support_long:
+        order = long and codes <= OF_ORDER
+        needed = limits.support_long if order else limits.support_sure
+        if overruled and support >= needed:
             support = min(support, self._support(claim, evidence))
-            return support if support >= limits.support_long else None
+            return support if support >= needed else None
         return None
 
     def _by_its_words(self, claim: str, evidence: Sequence[Evidence], comparison: Comparison, passage: str) -> float:

@@ -84,8 +84,6 @@ class Logits:
     support: float
     strict: float
     """Support as strictly as the gate asks for it."""
-    words: Floats
-    """Of each token of a claim, whether the passage bears it out."""
 
 
 class Runtime:
@@ -146,7 +144,7 @@ class Runtime:
         start, end, evidence = logits.T
         null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
         rated, strict = map(float, support[0])
-        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), rated, strict, tokens[0, 1 : prefix - 1, 2])
+        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), rated, strict)
 
 
 def _most_worth(worth: Floats, keep: int) -> NDArray[np.int64]:
