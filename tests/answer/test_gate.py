@@ -9,7 +9,7 @@ import pytest
 
 from chapterverse.answer.evidence import around, units
 from chapterverse.answer.form import DraftedSentence, as_draft
-from chapterverse.answer.gate import DEFAULT, PLAIN, Gate, Gated, Limits, check
+from chapterverse.answer.gate import DEFAULT, OF_VALUES, PLAIN, Gate, Gated, Limits, check
 from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, NOT_IN_SELECTION, PART_ABSENT
 from chapterverse.answer.response import validate_response
 from chapterverse.answer.validate import Excerpt
@@ -27,7 +27,7 @@ TOWER = "The tower at Stennet is ninety feet high. “It leans,” he wrote—bu
 PASSAGES = [Excerpt("S1", CLOCK), Excerpt("S2", TOWER)]
 
 
-BY_WORDS = replace(DEFAULT, support_free=1.0, support_long=1.0)
+BY_WORDS = replace(DEFAULT, support_free=1.0, support_long=1.0, support_sure=1.0)
 """Limits with which free wording does not help: rules judge every claim."""
 
 
@@ -303,6 +303,16 @@ def test_a_long_sentence_is_the_readers_to_judge_where_rules_object_to_its_order
     assert codes(gate(long)) != []  # by its words
     assert codes(gate(long, reader=Trusting(DEFAULT.support_long), limits=DEFAULT)) == []
     assert codes(gate(long, reader=Trusting(DEFAULT.support_long - 0.01), limits=DEFAULT)) != []
+
+
+def test_a_sure_reader_overrules_rules_that_are_not_of_values_but_not_among_the_books_own_few_words() -> None:
+    own = statement("Only Hugh Bellamy snatched the clock in 1641.", BOUGHT.quote)
+    [code] = codes(gate(own))
+    assert code not in OF_VALUES
+    assert codes(gate(own, reader=Trusting(DEFAULT.support_sure), limits=DEFAULT)) == []
+    assert codes(gate(own, reader=Trusting(DEFAULT.support_sure - 0.01), limits=DEFAULT)) == [code]
+    few = statement("Only Hugh Bellamy bought the clock in 1641.", BOUGHT.quote)
+    assert codes(gate(few, reader=Trusting(1.0), limits=DEFAULT)) == [code]
 
 
 def test_a_list_mark_and_a_yes_are_not_judged() -> None:
