@@ -3,8 +3,8 @@
     python -m benchmarks.drafts [--reader FOLDER] [--show]
 
 `drafts.jsonl` holds passages, each with sentences as an assistant might write them, faithful or wrong in one thing,
-and the quote that each rests on. No rule was made after a look at one of them; the limits for free, long and sure sentences
-were chosen by the batches in CHOSEN_BY, among others. The rest is measured only.
+and the quote that each rests on. No rule was made after a look at one of them; the limits for free, long and sure
+sentences were chosen by the batches in CHOSEN_BY, among others. The rest is measured only.
 """
 
 from __future__ import annotations
