@@ -49,8 +49,8 @@ def answer_of(reader: Reader, question: str, passage: str) -> str:
 def test_logits_are_the_recorded_ones(runtime: Runtime, case: dict[str, object]) -> None:
     window = next(runtime.windows(str(case["query"]), str(case["passage"])))
     [glance] = runtime.glance([window])
-    [logits] = runtime.finish([glance])
-    found = [glance.answer, glance.support, logits.answer, logits.support, logits.strict, logits.null]
+    [logits], [claimed] = (runtime.finish([glance], claims=claims) for claims in (False, True))
+    found = [glance.answer, glance.support, logits.answer, claimed.support, claimed.strict, logits.null]
     found += logits.start[:8].tolist()
     assert found == pytest.approx(case["logits"], abs=TOLERANCE)
 
@@ -205,7 +205,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         reader.loaded()
 
 
-@pytest.mark.parametrize("name", ["skim.onnx", "front.onnx", "back.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["skim.onnx", "front.onnx", "back.onnx", "back.npz", "claims.npz", "tokenizer.json"])
 def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
     for file in MODELS.iterdir():
         shutil.copy(file, tmp_path)

@@ -14,15 +14,18 @@ from torch import Tensor
 CLS, SEP = 101, 102
 STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 TURNS = {
-    "written": 2.0, "written pair": 4.0, "written near": 0.8, "written joined": 0.7, "question": 1.5, "claim": 1.6,
-    "sentence": 0.7, "edited": 0.6, "table": 0.4,
+    "written": 2.0, "written pair": 3.0, "written draft": 3.0, "written near": 0.8, "written joined": 0.7,
+    "question": 1.5, "claim": 1.6, "sentence": 0.7, "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
 SEVERAL = 3.0
 """How much more often than others it shows questions whose answer takes several sentences: they are few."""
 CLAIMS = {"claim", "padded", "answer", "sentence"}
 """The kinds of claims that were not written by hand."""
-STRICT = {"written", "written pair", "written joined", "retold", "written claim near", "table", "answer", "sentence"}
+STRICT = {
+    "written", "written pair", "written draft", "written joined", "retold", "written claim near", "table", "answer",
+    "sentence",
+}  # fmt: skip
 """The kinds of claims that are wrong if one thing in them is."""
 
 
@@ -92,7 +95,7 @@ class Dataset:
         self.judged = torch.from_numpy(judged & (table["supported"] >= 0)[:, None]).to(device)
         self.several = several(file, table)
         self.own = torch.from_numpy(kinds == "table").to(device)
-        self.written = torch.from_numpy(np.isin(kinds, ("written", "written pair"))).to(device)
+        self.written = torch.from_numpy(np.isin(kinds, ("written", "written pair", "written draft"))).to(device)
         sure = np.char.startswith(kinds, "written") & (table["weight"] > 0)
         self.sure = torch.from_numpy(sure).to(device)
         self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)

@@ -1,8 +1,9 @@
 """Fits the reader's probabilities on held-out rows and writes them into the manifest of a model folder.
 
-    python training/calibrate.py HELD_JSONL MODEL_FOLDER
+    python training/calibrate.py HELD_JSONL MODEL_FOLDER [--claims]
 
-From where to answer is for `operating_point.py` to say, by whole books.
+`--claims` fits the curves of claims alone, after adapt.py; those of questions stay. From where to answer is for
+`operating_point.py` to say, by whole books.
 
 Every kind of row weighs as much as its opposite: half of the answerability rows are answerable, half of the
 claims of each source are supported. HELD_JSONL is the file of prepare.py.
@@ -10,9 +11,9 @@ claims of each source are supported. HELD_JSONL is the file of prepare.py.
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written", "written pair"}
+ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written", "written pair", "written draft"}
 KINDS = {"squad2": {"question"}}
 """SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
 ROWS = {"squad2": 500, "written": 500}
@@ -67,7 +68,7 @@ def choose(rows: list[Row], label: str, sources: set[str]) -> list[Row]:
     """Equally many rows of either label from each source; claims made from passages count as one source."""
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
-        if row["kind"] in ("written", "written pair"):
+        if row["kind"] in ("written", "written pair", "written draft"):
             name = row["kind"]
         else:
             name = row["source"] if row["source"] in sources else "passage" if label == "supported" else None
@@ -99,7 +100,7 @@ def looks(runtime: Runtime, rows: list[Row], label: str, logit: str) -> Iterator
         part = rows[begin : begin + TOGETHER]
         windows = [list(islice(runtime.windows(row["query"], shown(row)), WINDOWS)) for row in part]
         glances = runtime.glance([window for one in windows for window in one])
-        pairs = iter(zip(glances, runtime.finish(glances), strict=True))
+        pairs = iter(zip(glances, runtime.finish(glances, claims=label == "supported"), strict=True))
         for row, one in zip(part, windows, strict=True):
             found = [
                 Look(row[label], logits.answer, logits.support, glance.answer)
@@ -150,38 +151,51 @@ def rounded(weights: Floats) -> list[float]:
     return [round(float(c), 5) for c in weights]
 
 
-def main(held: Path, folder: Path) -> None:
-    with held.open() as lines:
-        rows = [json.loads(line) for line in lines]
-    runtime = Runtime(folder)
-    public, written = (
-        [row for row in rows if row["kind"].startswith("written") == by_hand] for by_hand in (False, True)
-    )
+def of_questions(runtime: Runtime, rows: list[Row]) -> dict[str, Any]:
+    """The curves of questions, and how many rows they were fitted on; what to quote is fitted with them in place."""
     asked = list(looks(runtime, choose(rows, "answerable", ASKED), "answerable", "answer"))
-    claimed = list(looks(runtime, choose(public, "supported", CLEAN), "supported", "support"))
     strange = list(looks(runtime, off_topic(rows), "answerable", "answer"))
-    manifest = json.loads((folder / MANIFEST).read_text())
-    manifest["calibration"] = {
+    return {
         "answer": curve(asked, "answer"),
         "relevance": curve(strange, "answer"),
         "early_answer": curve(asked, "early"),
         "early_relevance": curve(strange, "early"),
-        "support": curve(claimed, "support"),
+        "support": [1.0, 0.0],
         "strict": [1.0, 0.0],
         "answer_from": 0.5,
         "cite": [1.0, 0.0, 0.0, 0.0],
-        "rows": {"questions": len(asked), "off-topic": len(strange), "claims": len(claimed)},
+        "rows": {"questions": len(asked), "off-topic": len(strange)},
     }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    reader = Reader(folder)  # by the curves just written; the rest is fitted on what it makes of them
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("held", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--claims", action="store_true", help="the curves of claims alone")
+    options = parser.parse_args()
+    with options.held.open() as lines:
+        rows = [json.loads(line) for line in lines]
+    runtime, path = Runtime(options.folder), options.folder / MANIFEST
+    manifest = json.loads(path.read_text())
+    fitted = manifest["calibration"] if options.claims else of_questions(runtime, rows)
+    public, written = (
+        [row for row in rows if row["kind"].startswith("written") == by_hand] for by_hand in (False, True)
+    )
+    claimed = list(looks(runtime, choose(public, "supported", CLEAN), "supported", "support"))
+    fitted["support"] = curve(claimed, "support")
+    manifest["calibration"] = fitted
+    path.write_text(json.dumps(manifest, indent=2) + "\n")
+    reader = Reader(options.folder)  # by the curves just written; the rest is fitted on what it makes of them
     claims = choose(written, "supported", set())
     strict = np.array([reader.strictness(row["query"], [shown(row)])[0] for row in claims])
-    manifest["calibration"]["strict"] = rounded(fit(strict, np.array([float(row["supported"]) for row in claims])))
-    manifest["calibration"]["rows"]["written"] = len(claims)
-    manifest["calibration"]["cite"] = citing(reader, rows)
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
-    print(json.dumps(manifest["calibration"], indent=1))
+    fitted["strict"] = rounded(fit(strict, np.array([float(row["supported"]) for row in claims])))
+    fitted["rows"] |= {"claims": len(claimed), "written": len(claims)}
+    if not options.claims:
+        fitted["cite"] = citing(reader, rows)
+    path.write_text(json.dumps(manifest, indent=2) + "\n")
+    print(json.dumps(fitted, indent=1))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

@@ -2,7 +2,8 @@
 
 The first skims every passage, the second reads on in the tokens that look worth it and says how promising
 the passage is, the third reads the promising ones to the end. None takes a mask: a run holds one passage, or
-several of equal length.
+several of equal length. The third graph's weights lie apart from it, because claims are read with others than
+questions.
 
 Writing the graph by hand, rather than tracing it, fixes which fused kernels run (attention, skip
 layer norm, bias GELU) and keeps the int8 scheme in one place: weights per output channel, the word
@@ -18,12 +19,15 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from chapterverse.reading.weights import rounded
+
 Weights = dict[str, NDArray[np.float32]]
 Shape = tuple[str | int, ...]
 TOKENS: Shape = ("batch", "length")
 HEADS = 12
-LEVELS = 127
 MICROSOFT = "com.microsoft"
+FEW = 2
+"""Values that stay in the graph: places and sizes."""
 
 
 class Graph:
@@ -66,8 +70,7 @@ class Graph:
         if not self.quantized:
             product = self.op("MatMul", [x, self.constant(f"{label}.weight", weight)])
             return self.op("Add", [product, added]) if bias else product
-        scale = np.abs(weight).max(0).clip(1e-8) / LEVELS
-        values = np.rint(weight / scale).astype(np.int8)
+        values, scale = rounded(weight)
         zero = self.constant(f"{label}.zero", np.zeros(len(scale), np.int8))
         inputs = [
             x,
@@ -150,6 +153,21 @@ def build_back(weights: Weights, layers: range, quantized: bool) -> onnx.ModelPr
         "support": (graph.head(first, "support_head"), ("batch", 2)),
     }
     return graph.model("back", {"states": TensorProto.FLOAT}, outputs)
+
+
+def apart(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, NDArray[np.generic]]]:
+    """The graph without its weights, which whoever loads it must give it, and these by their names."""
+    weights = {}
+    for tensor in model.graph.initializer:
+        value = numpy_helper.to_array(tensor)
+        if value.size < FEW:
+            continue
+        weights[tensor.name] = value.copy()
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, told in (("location", "weights"), ("offset", 0), ("length", value.nbytes)):
+            tensor.external_data.add(key=key, value=str(told))
+    return model, weights
 
 
 def _states(weights: Weights) -> Shape:

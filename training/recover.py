@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors.torch import load_file
 
+from chapterverse.reading.weights import unpacked
+
 Weights = dict[str, NDArray[np.float32]]
 
 
@@ -28,7 +30,8 @@ def shipped(folder: Path) -> Weights:
     constants: dict[str, NDArray[np.generic]] = {}
     for name in ("skim", "front", "back"):
         graph = onnx.load(folder / f"{name}.onnx").graph
-        constants |= {value.name: numpy_helper.to_array(value) for value in graph.initializer}
+        constants |= {value.name: numpy_helper.to_array(value) for value in graph.initializer if value.raw_data}
+    constants |= unpacked((folder / "back.npz").read_bytes())
     weights = {name: value for name, value in constants.items() if name.endswith((".weight", ".bias"))}
     weights |= {name: value.T for name, value in weights.items() if name.endswith("_head.weight")}
     weights["words.weight"] = constants["words.rows"].astype(np.float32) * constants["words.scale"]

@@ -53,10 +53,10 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
     zero = torch.zeros_like(batch.start)
     targets = [torch.where(batch.start >= 0, place, zero) for place in (batch.start, batch.end)]
     span = sum(F.cross_entropy(x, t, reduction="none") for x, t in zip((start, end), targets, strict=True)) / 2
-    answer = _binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
-    support = _judgement(out.support, batch.supported[:, None].expand(-1, 2).float(), batch)
-    evidence = _over_passage(_binary(out.tokens[..., 2], batch.evidence.float()), batch) * batch.marked
-    loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence + 0.5 * _words(out, batch) * batch.heard
+    answer = binary(out.answer, batch.answerable.float()) * (batch.answerable >= 0)
+    support = judgement(out.support, batch.supported[:, None].expand(-1, 2).float(), batch)
+    evidence = over_passage(binary(out.tokens[..., 2], batch.evidence.float()), batch) * batch.marked
+    loss = span * known + 0.5 * answer + 0.7 * support + 0.5 * evidence + 0.5 * words_loss(out, batch) * batch.heard
     return loss * batch.weight
 
 
@@ -69,18 +69,18 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
         F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(-1)
         for mine, theirs in zip(span_logits(out, batch), span_logits(wise, batch), strict=True)
     )
-    heads = _binary(out.answer, answer) * asked + _judgement(out.support, support, batch)
+    heads = binary(out.answer, answer) * asked + judgement(out.support, support, batch)
     assert out.early is not None
     hint = out.early[:, 1:].expand(-1, 2)
-    early = _binary(out.early[:, 0], answer) * asked + _judgement(hint, support, batch)
+    early = binary(out.early[:, 0], answer) * asked + judgement(hint, support, batch)
     marks = wise.tokens[..., 2].float().sigmoid()
-    said = _binary(out.tokens[..., 2], marks)
-    evidence = _over_passage(said, batch)
+    said = binary(out.tokens[..., 2], marks)
+    evidence = over_passage(said, batch)
     words = (said * batch.query).sum(1) / batch.query.sum(1).clamp(min=1) * batch.judged[:, 1]
     promise = torch.maximum(torch.maximum(marks, _touched(wise, batch)), batch.evidence.float())
-    worth = _binary(out.worth, promise)
+    worth = binary(out.worth, promise)
     worth = worth if out.arrived is None else worth * out.arrived
-    worth = _over_passage(worth, batch) + (0 if out.skim is None else _over_passage(_binary(out.skim, promise), batch))
+    worth = over_passage(worth, batch) + (0 if out.skim is None else over_passage(binary(out.skim, promise), batch))
     hidden = 1 - F.cosine_similarity(matched.float(), wise.hidden.float(), dim=-1)
     read = batch.mask if out.kept is None else out.kept
     hidden = (hidden * read).sum(1) / read.sum(1)
@@ -100,27 +100,27 @@ def _touched(wise: Outputs, batch: Batch) -> Tensor:
     return passage.softmax(1).amax(-1)
 
 
-def _binary(logits: Tensor, target: Tensor) -> Tensor:
+def binary(logits: Tensor, target: Tensor) -> Tensor:
     return F.binary_cross_entropy_with_logits(logits.float(), target, reduction="none")
 
 
-def _judgement(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
+def judgement(logits: Tensor, target: Tensor, batch: Batch) -> Tensor:
     """The loss of the judgements that a row teaches."""
-    return (_binary(logits, target) * batch.judged).sum(1) / batch.judged.sum(1).clamp(min=1)
+    return (binary(logits, target) * batch.judged).sum(1) / batch.judged.sum(1).clamp(min=1)
 
 
-def _words(out: Outputs, batch: Batch) -> Tensor:
+def words_loss(out: Outputs, batch: Batch) -> Tensor:
     """Each word of a claim, borne out or not: those that are not count for as much as those that are.
 
     What the head of evidence says of the query's words is free to mean this.
     """
-    loss, parts = _binary(out.tokens[..., 2], 1.0 - batch.wrong.float()), []
+    loss, parts = binary(out.tokens[..., 2], 1.0 - batch.wrong.float()), []
     for words in (batch.query & batch.wrong, batch.query & ~batch.wrong):
         parts.append((loss * words).sum(1) / words.sum(1).clamp(min=1))
     return (parts[0] + parts[1]) / 2
 
 
-def _over_passage(values: Tensor, batch: Batch) -> Tensor:
+def over_passage(values: Tensor, batch: Batch) -> Tensor:
     return (values * batch.passage).sum(1) / batch.passage.sum(1).clamp(min=1)
 
 

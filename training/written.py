@@ -68,6 +68,8 @@ class Block:
     absent: list[str] = field(default_factory=list)
     true: list[str] = field(default_factory=list)
     false: list[str] = field(default_factory=list)
+    drafted: bool = False
+    """Whether its claims are such as a model drafts: they join facts and are put freely."""
 
     @property
     def book(self) -> str:
@@ -124,7 +126,11 @@ def read_blocks(rows: Iterable[Row], books: Path) -> list[Block]:
         for place in places
         if all(piece["of"] in texts for piece in place["pieces"])
     }
-    found = [block for path in sorted(FOLDER.glob("*.txt")) for block in blocks(path.read_text().splitlines())]
+    files = {path.stem: list(blocks(path.read_text().splitlines())) for path in sorted(FOLDER.glob("*.txt"))}
+    found = [block for one in files.values() for block in one]
+    for name, one in files.items():
+        for block in one:
+            block.drafted = name.startswith("drafts")
     for block in found:
         if block.book != block.name:
             block.source = "book"
@@ -261,7 +267,7 @@ def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> I
     shown = {**base, "context": block.passage}
     differing = {claim: _wrong(claim, block.true) for claim in block.false}
     known = sum(wrong is not None for wrong in differing.values())
-    kind = "written pair" if 2 * known > len(block.false) else "written"
+    kind = "written draft" if block.drafted else "written pair" if 2 * known > len(block.false) else "written"
     for claims, supported in ((block.true, True), (block.false, False)):
         for claim in claims:
             wrong = () if supported else differing[claim]

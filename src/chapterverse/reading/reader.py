@@ -115,7 +115,7 @@ class Reader:
         runtime, _ = self.loaded()
         glances = self._glances(claim, passages)
         promising = [sorted(seen, key=lambda glance: -glance.support)[:WINDOWS] for seen in glances]
-        finished = iter(runtime.finish([glance for seen in promising for glance in seen]))
+        finished = iter(runtime.finish([glance for seen in promising for glance in seen], claims=True))
         return [[next(finished) for _ in seen] for seen in promising]
 
     def _glances(self, query: str, passages: Sequence[str], keep: int = LENGTH) -> list[list[Glance]]:

@@ -1,8 +1,8 @@
 """Runs the reader's three ONNX graphs: windows in, logits out.
 
 The first skims every window; the front graph reads on, with the query and the tokens that look worth it, and says
-how promising the window is; the back graph reads promising windows to the end, with fewer tokens still. A run
-holds exactly one window: int8
+how promising the window is; the back graph reads promising windows to the end, with fewer tokens still, and claims
+with other weights than questions (`weights.py`). A run holds exactly one window: int8
 activations are scaled over all that a run holds, so that a window read beside others would score
 differently, and larger batches are no faster.
 """
@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from chapterverse.errors import AstRagError
+from chapterverse.reading.weights import Weights, adapted, unpacked
 
 MODELS = Path(__file__).parent.parent / "models" / "reader"
 MANIFEST = "manifest.json"
@@ -72,7 +74,8 @@ class Glance:
 class Logits:
     """What the whole model says of a window; arrays run over the tokens of the passage.
 
-    Tokens that were not read to the end keep, as evidence, what they last seemed worth.
+    `support` and `strict` mean something where the query was read as a claim, the rest where it was read as a question;
+    evidence does either way. Tokens that were not read to the end keep, as evidence, what they last seemed worth.
     """
 
     window: Window
@@ -92,7 +95,12 @@ class Runtime:
     def __init__(self, folder: Path = MODELS, threads: int | None = None) -> None:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
-        self._skim, self._front, self._back = (_session(blobs[f"{name}.onnx"]) for name in ("skim", "front", "back"))
+        self._skim, self._front = (_session(blobs[f"{name}.onnx"]) for name in ("skim", "front"))
+        self._graph, self._weights = blobs["back.onnx"], unpacked(blobs["back.npz"])
+        self._additions = unpacked(blobs["claims.npz"])
+        self._back = _session(self._graph, self._weights)
+        self._claims: onnxruntime.InferenceSession | None = None
+        self._making = threading.Lock()
         self._pool = ThreadPoolExecutor(threads or os.cpu_count(), thread_name_prefix="chapterverse-reader")
         self._tokenizer = Tokenizer.from_buffer(blobs["tokenizer.json"])
         self._begin, self._split = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
@@ -120,9 +128,18 @@ class Runtime:
         """Skim each window on a core of its own, and read on in the query and the `keep` tokens most worth it."""
         return list(self._pool.map(partial(self._glance, keep=keep), windows))
 
-    def finish(self, glances: Sequence[Glance], keep: int = LENGTH) -> list[Logits]:
+    def finish(self, glances: Sequence[Glance], keep: int = LENGTH, *, claims: bool = False) -> list[Logits]:
         """Read to the end: the query, and the `keep` tokens of each passage that look most worth it."""
-        return list(self._pool.map(partial(self._finish, keep=keep), glances))
+        back = self._for_claims() if claims else self._back
+        return list(self._pool.map(partial(self._finish, back, keep=keep), glances))
+
+    def _for_claims(self) -> onnxruntime.InferenceSession:
+        """The last graph with the weights for claims; most who ask never need it, so it is made when it is."""
+        with self._making:
+            if self._claims is None:
+                self._additions = adapted(self._weights, self._additions)  # the session needs them as long as it lives
+                self._claims = _session(self._graph, self._additions)
+            return self._claims
 
     def _glance(self, window: Window, keep: int) -> Glance:
         prefix, count = window.prefix, len(window.offsets)
@@ -133,11 +150,11 @@ class Runtime:
         worth[read] = seems[0, prefix : prefix + len(read), 0]
         return Glance(window, float(early[0, 0]), float(early[0, 1]), worth, read, hidden)
 
-    def _finish(self, glance: Glance, keep: int) -> Logits:
+    def _finish(self, back: onnxruntime.InferenceSession, glance: Glance, keep: int) -> Logits:
         prefix = glance.window.prefix
         chosen = _most_worth(glance.worth[glance.read], keep)
         kept = glance.read[chosen]
-        tokens, answer, support = self._back.run(None, {"states": _among(glance.hidden, prefix, chosen)})
+        tokens, answer, support = back.run(None, {"states": _among(glance.hidden, prefix, chosen)})
         logits = np.full((len(glance.worth), 3), UNREAD, np.float32)
         logits[:, 2] = glance.worth
         logits[kept] = tokens[0, prefix : prefix + len(kept)]
@@ -167,8 +184,14 @@ def _checked(path: Path, sha256: str) -> bytes:
     return data
 
 
-def _session(model: bytes) -> onnxruntime.InferenceSession:
-    """One thread a run: two windows on two cores are read faster than each of them by both cores together."""
+def _session(model: bytes, weights: Weights | None = None) -> onnxruntime.InferenceSession:
+    """One thread a run: two windows on two cores are read faster than each of them by both cores together.
+
+    Weights that lie apart from the graph are not copied: keep them as long as the session.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    if weights:
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in weights.values()]
+        options.add_external_initializers(list(weights), values)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
