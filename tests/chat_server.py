@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +19,17 @@ Body = dict[str, Any]
 
 @dataclass
 class Said:
-    """What the model says: a text, or calls of a tool; `after` seconds, and `pause` seconds between its pieces."""
+    """What the model says: a text, or calls of a tool; `after` seconds, and `pause` seconds between its pieces.
+
+    With `until`, the second half of its pieces is only said once that is set.
+    """
 
     text: str | None = None
     calls: Sequence[tuple[str, Body]] = ()
     finish: str = "stop"
     after: float = 0.0
     pause: float = 0.0
+    until: threading.Event | None = None
 
 
 @dataclass
@@ -91,17 +96,20 @@ class ChatServer:
             return _reply(reply)
         time.sleep(reply.after)
         if body.get("stream"):
-            return Response(self._sent(streamed(body, reply), reply.pause), content_type="text/event-stream")
+            return Response(self._sent(streamed(body, reply), reply), content_type="text/event-stream")
         return _reply(Raw(200, form(body, reply)))
 
-    def _sent(self, events: Iterator[Body], pause: float) -> Iterator[str]:
+    def _sent(self, events: Iterator[Body], said: Said) -> Iterator[str]:
         """Server-sent events, one at a time."""
+        half = len(_pieces(said.text)) // 2
         for event in events:
             name = f"event: {event['type']}\n" if "type" in event else ""
             piece = _piece(event)
             if piece:
+                if said.until is not None and len(self.pieces) == half:
+                    said.until.wait(30)
                 self.pieces.append(piece)
-                time.sleep(pause)
+                time.sleep(said.pause)
             yield f"{name}data: {json.dumps(event)}\n\n"
         yield "data: [DONE]\n\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from typing import Any
 
@@ -12,6 +13,9 @@ from tests.clocks import clocks, clocks_home
 from tests.traceability.outcomes import Outcomes
 
 __all__ = ["clocks", "clocks_home"]
+
+os.environ["CHAPTERVERSE_DEADLINE"] = "300"
+"""A machine that is busy with other tests is slow; those of the deadline set their own."""
 
 _connect = socket.socket.connect
 _getaddrinfo = socket.getaddrinfo

@@ -172,6 +172,14 @@ def test_what_a_book_says_is_printed_to_the_letter(
     assert capsys.readouterr().out.endswith("\n  " + "Maps are made of paper. " * 8 + "Maps are…\n")
 
 
+def test_more_time_can_be_allowed() -> None:
+    asked = ["ask", "Who cast the bell?", "-s", "The great bell was cast in 1702 by Josiah Penhale."]
+    hurried = chapterverse(*asked, CHAPTERVERSE_DEADLINE="0.0001")
+    assert hurried.returncode == 1
+    assert "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE." in hurried.stderr
+    assert chapterverse(*asked, "--deadline", "200", CHAPTERVERSE_DEADLINE="0.0001").returncode == 0
+
+
 def test_an_answer_shows_its_confidence(
     clocks_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

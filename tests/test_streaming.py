@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -73,7 +74,8 @@ class TestArriving:
 
 @pytest.mark.parametrize("protocol", ["chat", "responses"])
 def test_a_sentence_is_heard_while_the_model_still_writes(httpserver: HTTPServer, protocol: str) -> None:
-    chat, generation = serving(httpserver, Said(draft_json(CAST, FALSE, HUNG), pause=0.05), protocol=protocol)
+    first = threading.Event()
+    chat, generation = serving(httpserver, Said(draft_json(CAST, FALSE, HUNG), until=first), protocol=protocol)
 
     async def listen() -> tuple[list[AnswerEvent], list[int]]:
         events, sent = [], []
@@ -83,13 +85,14 @@ def test_a_sentence_is_heard_while_the_model_still_writes(httpserver: HTTPServer
                 events.append(event)
                 if isinstance(event, Spoken):
                     sent.append(len(chat.pieces))
+                    first.set()
         return events, sent
 
     events, sent = asyncio.run(listen())
     assert [event.name for event in events if isinstance(event, Stage)] == STAGES
     assert spoken(events) == [CAST[0], HUNG[0]]
+    assert sent[0] <= len(chat.pieces) / 2, "the model had not yet said the rest"
     assert sent[0] < sent[1] <= len(chat.pieces)
-    assert sent[0] < len(chat.pieces) / 2
     answer = events[-1]
     assert isinstance(answer, Answer)
     assert [issue.sentence for issue in answer.issues] == [FALSE[0]]
@@ -138,7 +141,8 @@ def test_an_error_ends_the_stream_as_it_ends_the_question(httpserver: HTTPServer
 
 
 def test_whoever_leaves_stops_the_work(httpserver: HTTPServer) -> None:
-    chat, generation = serving(httpserver, Said(draft_json(CAST, HUNG, *[HUNG] * 20), pause=0.02))
+    left = threading.Event()
+    chat, generation = serving(httpserver, Said(draft_json(CAST, HUNG, *[HUNG] * 20), pause=0.02, until=left))
 
     async def leave() -> None:
         async with AsyncLibrary() as library:
@@ -147,6 +151,7 @@ def test_whoever_leaves_stops_the_work(httpserver: HTTPServer) -> None:
                     if isinstance(event, Spoken):
                         break
             assert [task for task in asyncio.all_tasks() if "ask" in repr(task.get_coro())] == []
+            left.set()
             await asyncio.to_thread(chat.settle)
 
     asyncio.run(leave())

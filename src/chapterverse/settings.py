@@ -46,6 +46,8 @@ class Settings(BaseSettings):
     """The index to ask when none is named."""
     embedding: str = "local"
     """What new indexes are embedded with, as `provider` or `provider:model`."""
+    deadline: float = Field(default=5.0, gt=0)
+    """Seconds that an answer may take."""
     qdrant_url: str | None = Field(default=None, validation_alias="QDRANT_URL")
     """The Qdrant server that keeps the indexes; without it, they are embedded in the process."""
     qdrant_api_key: SecretStr | None = Field(default=None, validation_alias="QDRANT_API_KEY")

@@ -50,7 +50,7 @@ def run(
     model: Model,
     *,
     search: Search | None = None,
-    seconds: float = 5.0,
+    seconds: float = 60.0,
     settings: AgentSettings = DEFAULTS,
 ) -> Drafted:
     return asyncio.run(write(question, offered, model=model, seconds=seconds, search=search, settings=settings))

@@ -27,6 +27,7 @@ from chapterverse.errors import (
     StoreUnreachableError,
     UnreadableFileError,
 )
+from chapterverse.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "contracts.md").read_text()
 
@@ -114,6 +115,6 @@ def test_the_page_shows_the_defaults() -> None:
     assert f"its `topN` {ranking['rerank_top_n']}" in shown
     assert f"`maxFiles` {settle.MAX_FILES}, `maxChunks` {settle.MAX_CHUNKS}" in shown
     assert f"`temperature` {settle.TEMPERATURE}, `maxOutputTokens` {settle.MAX_OUTPUT_TOKENS}" in shown
-    assert f"`deadlineSeconds` {settle.DEADLINE}" in shown
+    assert f"`deadlineSeconds` {Settings.model_fields['deadline'].default}" in shown
     for section in requests.Configuration.model_fields.values():
         assert f"`{section.alias}`" in shown

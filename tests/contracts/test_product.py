@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -296,11 +297,13 @@ def test_an_answer_is_short_whoever_writes(no_store: Library, httpserver: HTTPSe
 
 
 def test_an_answer_keeps_its_deadline(library: Library, index: str, httpserver: HTTPServer) -> None:
-    assert Generation().seconds == 5.0
+    assert (Generation().seconds, Settings.model_fields["deadline"].default) == (None, 5.0)
     slow = hosted(httpserver, Said(draft_json((HEAVY, ["S1"], HEAVY)), after=1.0), seconds=0.3)
     with pytest.raises(GenerationError, match="deadline") as caught:
         library.ask("The great bell weighs what?", index=index, generation=slow)
     assert caught.value.details["reason"] == "deadline"
+    with Library(Settings(deadline=0.3)) as hurried, pytest.raises(GenerationError, match="deadline"):
+        hurried.ask("The great bell weighs what?", selection=HEAVY, generation=replace(slow, seconds=None))
     httpserver.clear()
 
 

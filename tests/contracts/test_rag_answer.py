@@ -164,7 +164,7 @@ def test_defaults(rag: RAG, index: str, asked: list[dict[str, Any]]) -> None:
     (call,) = asked
     assert call["settings"] == Retrieval(8, 0.2, "hybrid", 0.65, 0.35)
     assert (call["where"], call["history"]) == (None, [])
-    assert call["generation"] == Generation(model="local", auth={}, temperature=0.1, max_tokens=1024, seconds=5.0)
+    assert call["generation"] == Generation(model="local", auth={}, temperature=0.1, max_tokens=1024, seconds=None)
 
 
 AUTH: list[tuple[Any, Any, Any, str | None]] = [

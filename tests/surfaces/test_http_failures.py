@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,7 +113,8 @@ def test_what_fails_before_the_first_event_has_its_own_status(
 def test_work_ends_when_the_client_goes_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, httpserver: HTTPServer
 ) -> None:
-    chat = ChatServer(httpserver, [Said(GOOD.text, after=2.0)])
+    gone = threading.Event()
+    chat = ChatServer(httpserver, [Said(GOOD.text, until=gone)])
     with asking(tmp_path, monkeypatch, chat.base_url) as client:
         with pytest.raises(httpx2.ReadTimeout):
             client.post("/ask", json={"question": QUESTION}, timeout=1.0)
@@ -120,6 +122,7 @@ def test_work_ends_when_the_client_goes_away(
         while line not in (text := client.get("/metrics").text):
             assert 'route="/ask",status="200"' not in text
             time.sleep(0.05)
+        gone.set()
     chat.settle()
 
 

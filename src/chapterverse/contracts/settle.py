@@ -48,7 +48,7 @@ RANKING: Mapping[str, Any] = {
     "rerank_top_n": 20,
 }
 MAX_FILES, MAX_CHUNKS = 300, 2000
-TEMPERATURE, MAX_OUTPUT_TOKENS, DEADLINE = 0.1, 1024, 5.0
+TEMPERATURE, MAX_OUTPUT_TOKENS = 0.1, 1024
 CUSTOM, DRIVE = "custom", "gdrive"
 
 
@@ -202,5 +202,5 @@ def generation(request: AnswerRequest, config: Configuration, registry: Registry
         options=given["provider_options"],
         temperature=options.get("temperature", TEMPERATURE),
         max_tokens=options.get("max_output_tokens", MAX_OUTPUT_TOKENS),
-        seconds=limits.get("deadline_seconds", DEADLINE),
+        seconds=limits.get("deadline_seconds"),
     )

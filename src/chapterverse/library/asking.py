@@ -41,14 +41,14 @@ _DOCUMENTS = 32
 
 @dataclass(frozen=True)
 class Generation:
-    """Who writes: `local`, or `provider:model`, with its key and bounds."""
+    """Who writes: `local`, or `provider:model`, with its key and bounds; without `seconds`, the library's deadline."""
 
     model: str = "local"
     auth: Auth = field(default=None, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     temperature: float = 0.0
     max_tokens: int = 1024
-    seconds: float = 5.0
+    seconds: float | None = None
 
 
 LOCAL = Generation()

@@ -221,7 +221,8 @@ class AsyncLibrary(Indexes):
         writer = Writer(split, self._executor, service, generation.temperature, generation.max_tokens)
         if validation is None:
             validation = await asyncio.to_thread(validation_for, self.reader, calibration)
-        return Mind(self.reader, split, writer, validation, generation.seconds, self._executor)
+        seconds = self.settings.deadline if generation.seconds is None else generation.seconds
+        return Mind(self.reader, split, writer, validation, seconds, self._executor)
 
     async def document(self, file_id: str, index: str | None = None) -> Document:
         """A whole document, as the index holds it."""

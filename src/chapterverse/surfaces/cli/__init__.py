@@ -18,6 +18,7 @@ OK, FAILED, USAGE, PARTIAL = 0, 1, 2, 3
 _HINTS = {
     "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
     "allow_private_addresses": "--allow-private",
+    "or allow more time.": "or allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
 }
 """What the library advises, and how that is said on the command line."""
 
@@ -88,6 +89,9 @@ Pages = Annotated[
 ]
 Files = Annotated[list[str] | None, typer.Option("--file", help="Only in these files.")]
 ReadUntil = Annotated[int | None, typer.Option(min=1, help="Nothing after this page of the file: no spoilers.")]
+Deadline = Annotated[
+    float | None, typer.Option(min=0.01, help="Seconds that an answer may take; 5 if nothing else is set.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -238,6 +242,7 @@ def ask(
     file: Files = None,
     read_until: ReadUntil = None,
     model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    deadline: Deadline = None,
     save: Annotated[Path | None, typer.Option(help="Keep the answer as a receipt, for `verify`.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show confidence, timings and what was dropped.")] = False,
     json: Json = False,
@@ -255,6 +260,7 @@ def ask(
             selection=selection,
             **place,
             model=model,
+            deadline=deadline,
             save=save,
             as_json=json,
             explain=explain,
@@ -342,7 +348,7 @@ def serve(
     unprotected: Annotated[
         bool | None, typer.Option("--unprotected", help="Without a key also on addresses that others can reach.")
     ] = None,
-    deadline: Annotated[float | None, typer.Option(help="Seconds that an answer may take.")] = None,
+    deadline: Deadline = None,
     max_body: Annotated[int | None, typer.Option(help="Bytes that a request may have.")] = None,
     max_upload: Annotated[int | None, typer.Option(help="Bytes that a book may have that is sent in.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that answer; several need a Qdrant server.")] = None,

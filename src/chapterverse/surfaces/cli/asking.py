@@ -32,6 +32,7 @@ def run(
     where: Filter | None,
     scope: QueryScope | None,
     model: str,
+    deadline: float | None,
     save: Path | None,
     as_json: bool,
     explain: bool,
@@ -46,7 +47,7 @@ def run(
             selection=selection,
             where=where,
             scope=scope,
-            generation=Generation(model=model),
+            generation=Generation(model=model, seconds=deadline),
         )
         record = library.record(index) if save is not None and selection is None else None
         several = bool(answer.citations) and selection is None and len(library.inspect(index).sources) > 1

@@ -57,7 +57,7 @@ def check_answer(asked: AnswerRequest, service: ServiceSettings, library: AsyncL
     chosen = settle.generation(asked, configuration(service), library.embeddings.registry)
     if chosen.model not in (LOCAL, service.model):
         _needs_key("generation", chosen.model, chosen.auth if isinstance(chosen.auth, Mapping) else {})
-    if chosen.seconds > service.deadline:
+    if chosen.seconds is not None and chosen.seconds > service.deadline:
         raise AstRagValidationError(
             f"options.deadlineSeconds: at most {service.deadline:g} here; whoever runs the service sets it, with"
             " --deadline or CHAPTERVERSE_DEADLINE."
