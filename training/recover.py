@@ -29,7 +29,7 @@ def shipped(folder: Path) -> Weights:
     """Every weight of the three graphs, as float32, by the names of the encoder."""
     constants: dict[str, NDArray[np.generic]] = {}
     for name in ("skim", "front", "back"):
-        graph = onnx.load(folder / f"{name}.onnx").graph
+        graph = onnx.load(folder / f"{name}.onnx", load_external_data=False).graph
         constants |= {value.name: numpy_helper.to_array(value) for value in graph.initializer if value.raw_data}
     constants |= unpacked((folder / "back.npz").read_bytes())
     weights = {name: value for name, value in constants.items() if name.endswith((".weight", ".bias"))}
