@@ -14,17 +14,19 @@ from torch import Tensor
 CLS, SEP = 101, 102
 STEP = 16  # batch widths are multiples of this, so that few kernel shapes occur
 TURNS = {
-    "written": 2.0, "written pair": 3.0, "written draft": 3.0, "written near": 0.8, "written joined": 0.7,
-    "question": 1.5, "claim": 1.6, "sentence": 0.7, "edited": 0.6, "table": 0.4,
+    "written": 2.0, "written pair": 3.0, "written draft": 4.0, "written source": 4.0, "written near": 0.8,
+    "written joined": 0.7, "question": 1.5, "claim": 1.6, "sentence": 0.7, "edited": 0.6, "table": 0.4,
 }  # fmt: skip
 """How often an epoch shows the rows of a kind, where that is not once."""
 SEVERAL = 3.0
 """How much more often than others it shows questions whose answer takes several sentences: they are few."""
 CLAIMS = {"claim", "padded", "answer", "sentence"}
 """The kinds of claims that were not written by hand."""
+RATED = {*CLAIMS, "written source"}
+"""The kinds of claims that raters of public sets would judge as they are labelled."""
 STRICT = {
-    "written", "written pair", "written draft", "written joined", "retold", "written claim near", "table", "answer",
-    "sentence",
+    "written", "written pair", "written draft", "written source", "written joined", "retold", "written claim near",
+    "table", "answer", "sentence",
 }  # fmt: skip
 """The kinds of claims that are wrong if one thing in them is."""
 
@@ -91,18 +93,20 @@ class Dataset:
         columns["marked"] = np.isin(np.arange(len(table)), evidence[:, 0]) | (table["answerable"] == 0)
         self.columns = {k: torch.from_numpy(v.astype(np.int64)).to(device) for k, v in columns.items()}
         kinds = np.array(self.kinds)[table["kind"]]
-        judged = np.stack([np.isin(kinds, sorted(CLAIMS)), np.isin(kinds, sorted(STRICT))], 1)
+        judged = np.stack([np.isin(kinds, sorted(RATED)), np.isin(kinds, sorted(STRICT))], 1)
         self.judged = torch.from_numpy(judged & (table["supported"] >= 0)[:, None]).to(device)
         self.several = several(file, table)
         self.own = torch.from_numpy(kinds == "table").to(device)
-        self.written = torch.from_numpy(np.isin(kinds, ("written", "written pair", "written draft"))).to(device)
+        by_hand = np.isin(kinds, ("written", "written pair", "written draft", "written source"))
+        self.written = torch.from_numpy(by_hand).to(device)
         sure = np.char.startswith(kinds, "written") & (table["weight"] > 0)
         self.sure = torch.from_numpy(sure).to(device)
         self.weight = torch.from_numpy(table["weight"].astype(np.float32)).to(device)
 
     def autocast(self) -> torch.autocast:
         """bfloat16 where it is fast: processors without its instructions crawl."""
-        return torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda")
+        fast = self.device == "cuda" or torch.cpu._is_amx_tile_supported()
+        return torch.autocast(self.device, torch.bfloat16, enabled=fast)
 
     def select(self, held: bool, trusted: bool) -> np.ndarray:
         """Row numbers of one split; `trusted` leaves out rows whose label is no more than a guess."""

@@ -43,7 +43,19 @@ CLEAN = {
     "fever_sym",
     "scitail",
 }
-ANY = {"question", "near", "cut", "claim", "padded", "answer", "sentence", "written", "written pair", "written draft"}
+ANY = {
+    "question",
+    "near",
+    "cut",
+    "claim",
+    "padded",
+    "answer",
+    "sentence",
+    "written",
+    "written pair",
+    "written draft",
+    "written source",
+}
 KINDS = {"squad2": {"question"}}
 """SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
 ROWS = {"squad2": 500, "written": 500}

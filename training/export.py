@@ -55,10 +55,8 @@ def export(student: Path, tokenizer_file: Path, examples: Path, output: Path, *,
         "back": (build_back, range(shape.exit_layer, shape.layers)),
     }
     for name, (build, layers) in parts.items():
-        model = build(weights, layers, quantized)
-        if name == "back":
-            model, kept_apart = apart(model)
-            (output / "back.npz").write_bytes(packed(kept_apart))
+        model, kept_apart = apart(build(weights, layers, quantized))
+        (output / f"{name}.npz").write_bytes(packed(kept_apart))
         onnx.save(model, output / f"{name}.onnx")
     tokenizer.save(str(output / "tokenizer.json"), pretty=False)
 
@@ -85,7 +83,8 @@ def write_manifest(folder: Path) -> None:
     """Record each file's hash; a calibration that is already there stays until it is fitted anew."""
     path = folder / MANIFEST
     manifest = json.loads(path.read_text()) if path.exists() else {}
-    names = ("skim.onnx", "front.onnx", "back.onnx", "back.npz", "claims.npz", "tokenizer.json")
+    graphs = [f"{name}.{part}" for name in ("skim", "front", "back") for part in ("onnx", "npz")]
+    names = (*graphs, "claims.npz", "tokenizer.json")
     manifest["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     path.write_text(json.dumps(manifest, indent=2) + "\n")
 

@@ -2,7 +2,7 @@
 
 The first skims every passage, the second reads on in the tokens that look worth it and says how promising
 the passage is, the third reads the promising ones to the end. None takes a mask: a run holds one passage, or
-several of equal length. The third graph's weights lie apart from it, because claims are read with others than
+several of equal length. The weights lie apart from the graphs, because claims are read with others than
 questions.
 
 Writing the graph by hand, rather than tracing it, fixes which fused kernels run (attention, skip
@@ -26,8 +26,6 @@ Shape = tuple[str | int, ...]
 TOKENS: Shape = ("batch", "length")
 HEADS = 12
 MICROSOFT = "com.microsoft"
-FEW = 2
-"""Values that stay in the graph: places and sizes."""
 
 
 class Graph:
@@ -156,11 +154,14 @@ def build_back(weights: Weights, layers: range, quantized: bool) -> onnx.ModelPr
 
 
 def apart(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, NDArray[np.generic]]]:
-    """The graph without its weights, which whoever loads it must give it, and these by their names."""
+    """The graph without its weights, which whoever loads it must give it, and these by their names.
+
+    Places and sizes stay: they are no weights.
+    """
     weights = {}
     for tensor in model.graph.initializer:
         value = numpy_helper.to_array(tensor)
-        if value.size < FEW:
+        if value.dtype == np.int64:
             continue
         weights[tensor.name] = value.copy()
         tensor.ClearField("raw_data")

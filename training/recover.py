@@ -13,11 +13,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
 from encoder import SHAPES, CrossEncoder, save
 from numpy.typing import NDArray
-from onnx import numpy_helper
 from safetensors.torch import load_file
 
 from chapterverse.reading.weights import unpacked
@@ -29,9 +27,7 @@ def shipped(folder: Path) -> Weights:
     """Every weight of the three graphs, as float32, by the names of the encoder."""
     constants: dict[str, NDArray[np.generic]] = {}
     for name in ("skim", "front", "back"):
-        graph = onnx.load(folder / f"{name}.onnx", load_external_data=False).graph
-        constants |= {value.name: numpy_helper.to_array(value) for value in graph.initializer if value.raw_data}
-    constants |= unpacked((folder / "back.npz").read_bytes())
+        constants |= unpacked((folder / f"{name}.npz").read_bytes())
     weights = {name: value for name, value in constants.items() if name.endswith((".weight", ".bias"))}
     weights |= {name: value.T for name, value in weights.items() if name.endswith("_head.weight")}
     weights["words.weight"] = constants["words.rows"].astype(np.float32) * constants["words.scale"]

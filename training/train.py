@@ -62,8 +62,8 @@ def label_loss(out: Outputs, batch: Batch) -> Tensor:
 
 def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> Tensor:
     """The student's outputs against the teacher's, on every pair, labelled or not."""
-    answer, wrong = _corrected(wise.answer.float().sigmoid(), batch.answerable, batch.sure)
-    support, _ = _corrected(wise.support.float().sigmoid(), batch.supported[:, None], batch.sure[:, None])
+    answer, wrong = corrected(wise.answer.float().sigmoid(), batch.answerable, batch.sure)
+    support, _ = corrected(wise.support.float().sigmoid(), batch.supported[:, None], batch.sure[:, None])
     asked = (batch.answerable >= 0).float()
     span = sum(
         F.kl_div(F.log_softmax(mine, -1), F.log_softmax(theirs, -1), log_target=True, reduction="none").sum(-1)
@@ -88,7 +88,7 @@ def teacher_loss(out: Outputs, wise: Outputs, batch: Batch, matched: Tensor) -> 
     return (loss * ~batch.own).mean()
 
 
-def _corrected(said: Tensor, label: Tensor, sure: Tensor) -> tuple[Tensor, Tensor]:
+def corrected(said: Tensor, label: Tensor, sure: Tensor) -> tuple[Tensor, Tensor]:
     """What the teacher says, but for where it errs in something written by hand; and where that is."""
     wrong = sure & (label >= 0) & ((said > 0.5) != (label > 0))
     return torch.where(wrong, 0.1 + 0.8 * label.clamp(min=0), said), wrong

@@ -50,6 +50,10 @@ THINNED = 2
 """Copies of a passage with some of its sentences left out."""
 SENTENCES = 2
 """Sentences of a passage that are retold, beside what was written of it."""
+FILES = {"drafts": "written draft", "sources": "written source"}
+EXCERPT = 180
+"""Words of a long source that a claim is put to, in sentences that share most words with it; of a shorter passage half
+as many."""
 STRANGERS = 8
 """Passages that a request is put to."""
 
@@ -68,8 +72,9 @@ class Block:
     absent: list[str] = field(default_factory=list)
     true: list[str] = field(default_factory=list)
     false: list[str] = field(default_factory=list)
-    drafted: bool = False
-    """Whether its claims are such as a model drafts: they join facts and are put freely."""
+    claimed: str = ""
+    """The kind of its claims, where its file tells it: as models draft them (`drafts*.txt`: they join facts and are put
+    freely), or of long sources (`sources*.txt`)."""
 
     @property
     def book(self) -> str:
@@ -130,7 +135,7 @@ def read_blocks(rows: Iterable[Row], books: Path) -> list[Block]:
     found = [block for one in files.values() for block in one]
     for name, one in files.items():
         for block in one:
-            block.drafted = name.startswith("drafts")
+            block.claimed = next((kind for start, kind in FILES.items() if name.startswith(start)), "")
     for block in found:
         if block.book != block.name:
             block.source = "book"
@@ -264,10 +269,17 @@ def search_pairs(written: list[Block]) -> Iterator[dict[str, object]]:
 
 def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> Iterator[Example]:
     base = block.base
+    if block.claimed:  # beside what bears on them, as well as beside all
+        for claim, supported in [*((claim, True) for claim in block.true), *((claim, False) for claim in block.false)]:
+            for words in (EXCERPT, EXCERPT // 2) if block.claimed == "written source" else (EXCERPT // 2,):
+                shown = {**base, "context": _excerpt(claim, block.passage, words), "weight": 0.8}
+                yield Example(block.claimed, query=claim, supported=supported, **shown)
+    if block.claimed == "written source":  # too long for a window
+        return
     shown = {**base, "context": block.passage}
     differing = {claim: _wrong(claim, block.true) for claim in block.false}
     known = sum(wrong is not None for wrong in differing.values())
-    kind = "written draft" if block.drafted else "written pair" if 2 * known > len(block.false) else "written"
+    kind = block.claimed or ("written pair" if 2 * known > len(block.false) else "written")
     for claims, supported in ((block.true, True), (block.false, False)):
         for claim in claims:
             wrong = () if supported else differing[claim]
@@ -291,6 +303,23 @@ def _claims(block: Block, near: dict[str, list[Block]], rng: random.Random) -> I
         for made in variants(claim, block.passage, others, rng):
             label = {"supported": not made.wrong, "wrong": made.wrong, "weight": 0.7}
             yield Example("retold", query=made.text, **label, **shown)
+
+
+def _excerpt(claim: str, passage: str, words: int) -> str:
+    """The sentences that share most words with a claim, in their order, as a reader of long sources looks at them."""
+    spans, asked = list(sent_spans(passage)), _stems(claim)
+    common = Counter(stem for span in spans for stem in _stems(passage[slice(*span)]))
+    worth = [sum(1 / common[stem] for stem in asked & _stems(passage[slice(*span)])) for span in spans]
+    kept: list[int] = []
+    for place in sorted(range(len(spans)), key=lambda place: -worth[place]):
+        if sum(len(passage[slice(*spans[n])].split()) for n in (*kept, place)) <= words or not kept:
+            kept.append(place)
+    return "".join(passage[slice(*spans[place])] for place in sorted(kept)).strip()
+
+
+def _stems(text: str) -> set[str]:
+    """The beginnings of its words: "founded" and "founder" share theirs."""
+    return {word[:5] for word in re.findall(r"\w{4,}|\d+", text.lower())}
 
 
 def _wrong(claim: str, true: list[str]) -> tuple[Span, ...] | None:
