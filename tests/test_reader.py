@@ -205,7 +205,10 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         reader.loaded()
 
 
-@pytest.mark.parametrize("name", ["skim.onnx", "front.onnx", "back.onnx", "back.npz", "claims.npz", "tokenizer.json"])
+GRAPHS = [f"{name}.{part}" for name in ("skim", "front", "back") for part in ("onnx", "npz")]
+
+
+@pytest.mark.parametrize("name", [*GRAPHS, "claims.npz", "tokenizer.json"])
 def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
     for file in MODELS.iterdir():
         shutil.copy(file, tmp_path)

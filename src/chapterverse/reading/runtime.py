@@ -95,13 +95,16 @@ class Runtime:
     def __init__(self, folder: Path = MODELS, threads: int | None = None) -> None:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
-        self._skim, self._front = (_session(blobs[f"{name}.onnx"]) for name in ("skim", "front"))
-        self._graph, self._weights = blobs["back.onnx"], unpacked(blobs["back.npz"])
-        self._additions = unpacked(blobs["claims.npz"])
-        self._back = _session(self._graph, self._weights)
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count(), thread_name_prefix="chapterverse-reader")
+        packed = {name: blobs[f"{name}.npz"] for name in ("back", "skim", "front", "claims")}
+        self._weights = dict(zip(packed, self._pool.map(unpacked, packed.values()), strict=True))
+        self._additions = self._weights.pop("claims")
+        self._back, self._skim, self._front = (
+            _session(blobs[f"{name}.onnx"], weights) for name, weights in self._weights.items()
+        )
+        self._graph = blobs["back.onnx"]
         self._claims: onnxruntime.InferenceSession | None = None
         self._making = threading.Lock()
-        self._pool = ThreadPoolExecutor(threads or os.cpu_count(), thread_name_prefix="chapterverse-reader")
         self._tokenizer = Tokenizer.from_buffer(blobs["tokenizer.json"])
         self._begin, self._split = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
 
@@ -137,8 +140,8 @@ class Runtime:
         """The last graph with the weights for claims; most who ask never need it, so it is made when it is."""
         with self._making:
             if self._claims is None:
-                self._additions = adapted(self._weights, self._additions)  # the session needs them as long as it lives
-                self._claims = _session(self._graph, self._additions)
+                self._weights["claims"] = adapted(self._weights["back"], self._additions)
+                self._claims = _session(self._graph, self._weights["claims"])
             return self._claims
 
     def _glance(self, window: Window, keep: int) -> Glance:
@@ -184,14 +187,13 @@ def _checked(path: Path, sha256: str) -> bytes:
     return data
 
 
-def _session(model: bytes, weights: Weights | None = None) -> onnxruntime.InferenceSession:
+def _session(model: bytes, weights: Weights) -> onnxruntime.InferenceSession:
     """One thread a run: two windows on two cores are read faster than each of them by both cores together.
 
-    Weights that lie apart from the graph are not copied: keep them as long as the session.
+    The weights, which lie apart from the graph, are not copied: keep them as long as the session.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    if weights:
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in weights.values()]
-        options.add_external_initializers(list(weights), values)
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in weights.values()]
+    options.add_external_initializers(list(weights), values)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
