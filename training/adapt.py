@@ -68,11 +68,11 @@ class Added(nn.Module):
         return self.base(x) + x @ self.down @ self.up if self.on else self.base(x)
 
 
-def adapted(model: CrossEncoder, rank: int, first: int) -> dict[str, Added]:
-    """Give each layer from the `first` on its additions, which alone learn, with the heads; by the layers' names."""
+def adapted(model: CrossEncoder, rank: int) -> dict[str, Added]:
+    """Give each layer behind the exit its additions, which alone learn, with the heads; by the layers' names."""
     model.requires_grad_(False)
     found = {}
-    for number in range(first, model.shape.layers):
+    for number in range(model.shape.exit_layer, model.shape.layers):
         for part in PARTS:
             added = Added(getattr(model.layers[number], part), rank)
             setattr(model.layers[number], part, added)
@@ -110,8 +110,7 @@ class Learner:
     def __init__(self, data: Dataset, options: argparse.Namespace) -> None:
         self.data, self.options = data, options
         self.model = load("student", options.student, options.dropout).to(options.device)
-        first = self.model.shape.exit_layer if options.first is None else options.first
-        self.added = adapted(self.model, options.rank, first)
+        self.added = adapted(self.model, options.rank)
         if options.before:
             self.go_on(unpacked(options.before.read_bytes()))
         self.model.to(options.device)
@@ -162,13 +161,13 @@ class Learner:
             loss = self.step(self.data.batch(rows), stay=step % STAY == 0)
             step, seen = step + 1, seen + len(rows)
             if step % 20 == 0:
-                loss = loss.item()  # waits for the device
+                loss.item()  # waits for the device
             spent = time.time() - began
             if spent >= options.seconds:
                 break
             if spent - shown >= options.every:
                 shown = spent
-                print(f"{spent:.0f} s, step {step}, {seen} claims, loss {float(loss):.3f}", self.held(), flush=True)
+                print(f"{spent:.0f} s, step {step}, {seen} claims, loss {loss.item():.3f}", self.held(), flush=True)
                 self.save()
                 began = time.time() - spent
         self.save()
@@ -269,7 +268,6 @@ def main() -> None:
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--said", type=Path, help="where to keep what the teacher says of the claims")
     parser.add_argument("--rank", type=int, default=16)
-    parser.add_argument("--first", type=int, help="the first layer that is added to; the one behind the exit")
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--dropout", type=float, default=0.05)

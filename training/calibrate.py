@@ -44,18 +44,9 @@ CLEAN = {
     "scitail",
 }
 ANY = {
-    "question",
-    "near",
-    "cut",
-    "claim",
-    "padded",
-    "answer",
-    "sentence",
-    "written",
-    "written pair",
-    "written draft",
-    "written source",
-}
+    "question", "near", "cut", "claim", "padded", "answer", "sentence",
+    "written", "written pair", "written draft", "written source",
+}  # fmt: skip
 KINDS = {"squad2": {"question"}}
 """SQuAD 2.0 has unanswerable questions of its own; the other sources borrow theirs from neighbouring passages."""
 ROWS = {"squad2": 500, "written": 500}

@@ -1,7 +1,7 @@
-"""The weights of the last graph: as they are, for questions, and with what was learnt for claims added to them.
+"""The weights of the graphs, and those of the last one with what was learnt for claims added to them.
 
 What a reader must know to tell one word of a claim from another would cost it what it knows of questions. So it learnt
-that apart: for each linear layer a product `down @ up` of low rank, which comes to a twentieth of the layer's size, is
+that apart: for each linear layer a product `down @ up` of low rank, which comes to a sixth of the layers' size, is
 added to its weights before they are rounded again. A claim is read as fast as a question.
 """
 

@@ -13,14 +13,9 @@ import typer
 
 from chapterverse import __version__
 from chapterverse.errors import AstRagError, AstRagValidationError
+from chapterverse.surfaces.cli.hints import with_flags
 
 OK, FAILED, USAGE, PARTIAL = 0, 1, 2, 3
-_HINTS = {
-    "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
-    "allow_private_addresses": "--allow-private",
-    "or allow more time.": "or allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
-}
-"""What the library advises, and how that is said on the command line."""
 
 app = typer.Typer(
     name="chapterverse",
@@ -423,13 +418,6 @@ def import_index(
     from chapterverse.surfaces.cli import shelf
 
     raise typer.Exit(shelf.import_index(path, index, replace=replace))
-
-
-def with_flags(message: str) -> str:
-    """A message of the library that names the command line's own options."""
-    for hint, flag in _HINTS.items():
-        message = message.replace(hint, flag)
-    return message
 
 
 def main() -> None:

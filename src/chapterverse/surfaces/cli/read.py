@@ -11,8 +11,9 @@ from chapterverse.ingest.books import Reading
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
-from chapterverse.surfaces.cli import FAILED, OK, PARTIAL, with_flags
+from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json
+from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 
 

@@ -14,8 +14,9 @@ from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.providers.service import Preview
-from chapterverse.surfaces.cli import OK, PARTIAL, with_flags
+from chapterverse.surfaces.cli import OK, PARTIAL
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
+from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
 
 

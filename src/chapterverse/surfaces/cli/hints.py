@@ -1,0 +1,17 @@
+"""The library's advice in the words of the command line."""
+
+from __future__ import annotations
+
+_HINTS = {
+    "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
+    "allow_private_addresses": "--allow-private",
+    "or allow more time.": "or allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
+}
+"""What the library advises, and how that is said on the command line."""
+
+
+def with_flags(message: str) -> str:
+    """A message of the library that names the command line's own options."""
+    for hint, flag in _HINTS.items():
+        message = message.replace(hint, flag)
+    return message
