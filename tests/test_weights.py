@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -62,6 +65,33 @@ def test_files_hold_what_was_packed() -> None:
     after = unpacked(packed(before))
     assert before.keys() == after.keys()
     assert all((before[name] == after[name]).all() for name in before)
+
+
+@pytest.mark.parametrize("name", ["skim", "front", "back", "claims"])
+def test_shipped_arrays_are_what_numpy_reads(name: str) -> None:
+    blob = (MODELS / f"{name}.npz").read_bytes()
+    found = unpacked(blob)
+    with np.load(io.BytesIO(blob)) as file:
+        assert list(found) == file.files
+        for key in file.files:
+            assert found[key].dtype == file[key].dtype
+            assert np.array_equal(found[key], file[key])
+
+
+def test_arrays_of_any_order_and_shape_come_back_and_objects_do_not() -> None:
+    before = {"turned": np.asfortranarray(DRAW.normal(size=(3, 5))), "one": np.float32(2), "none": np.zeros((0, 4))}
+    after = unpacked(packed(before))
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    buffer = io.BytesIO()
+    np.savez(buffer, objects=np.array([{}, None], dtype=object))
+    with pytest.raises(ValueError, match="OBJECT"):
+        unpacked(buffer.getvalue())
+
+
+def test_files_are_unpacked_in_many_threads_at_once() -> None:
+    blob = (MODELS / "claims.npz").read_bytes()
+    with ThreadPoolExecutor(8) as pool:
+        assert {len(found) for found in pool.map(unpacked, [blob] * 64)} == {len(unpacked(blob))}
 
 
 def test_every_shipped_addition_has_a_place_in_the_shipped_weights() -> None:
