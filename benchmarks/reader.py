@@ -113,6 +113,7 @@ def clapnq(reader: Reader, data: Path, limit: int) -> Figures:
 def attributionbench(reader: Reader, data: Path, limit: int) -> Figures:
     rows = rows_of(data, "attributionbench", limit)
     judged = [reader.supports(row["claim"], [" ".join(row["references"])])[0] for row in rows]
+    strictly = [reader.strictly(row["claim"], [" ".join(row["references"])])[0] for row in rows]
     chances = [support.probability for support in judged]
     labels = [bool(row["supported"]) for row in rows]
     right = [(chance >= SUPPORTED_FROM) == label for chance, label in zip(chances, labels, strict=True)]
@@ -120,7 +121,7 @@ def attributionbench(reader: Reader, data: Path, limit: int) -> Figures:
     return {
         "attributionbench balanced accuracy": statistics.mean(by_label),
         "attributionbench AUROC": auroc(labels, chances),
-        "attributionbench AUROC, strictly": auroc(labels, [support.strictly for support in judged]),
+        "attributionbench AUROC, strictly": auroc(labels, strictly),
         "attributionbench calibration error": calibration_error(labels, chances),
     } | curve("attributionbench", labels, chances)
 
@@ -130,9 +131,10 @@ def wice(reader: Reader, data: Path, limit: int) -> Figures:
     labels = [row["label"] == "supported" for row in rows]
     judged = [reader.supports(row["claim"], row["evidence_chunks"]) for row in rows]
     chances = [max(support.probability for support in one) for one in judged]
+    strictly = [max(reader.strictly(row["claim"], row["evidence_chunks"])) for row in rows]
     return {
         "wice AUROC": auroc(labels, chances),
-        "wice AUROC, strictly": auroc(labels, [max(support.strictly for support in one) for one in judged]),
+        "wice AUROC, strictly": auroc(labels, strictly),
         "wice calibration error": calibration_error(labels, chances),
     }
 

@@ -15,7 +15,7 @@ import pytest
 from chapterverse.errors import AstRagError
 from chapterverse.reading.calibrate import Calibration, Citing, Curve
 from chapterverse.reading.reader import WINDOWS, Reader
-from chapterverse.reading.runtime import LENGTH, MODELS, OVERLAP, UNREAD, Runtime
+from chapterverse.reading.runtime import GRAPHS, LENGTH, MODELS, OVERLAP, UNREAD, Runtime
 
 GOLDEN = json.loads((Path(__file__).parent / "reader_golden.json").read_text())
 TOLERANCE = 0.75
@@ -49,8 +49,8 @@ def answer_of(reader: Reader, question: str, passage: str) -> str:
 def test_logits_are_the_recorded_ones(runtime: Runtime, case: dict[str, object]) -> None:
     window = next(runtime.windows(str(case["query"]), str(case["passage"])))
     [glance] = runtime.glance([window])
-    [logits], [claimed] = (runtime.finish([glance], claims=claims) for claims in (False, True))
-    found = [glance.answer, glance.support, logits.answer, claimed.support, claimed.strict, logits.null]
+    [logits], [strict] = (runtime.finish([glance], strictly=strictly) for strictly in (False, True))
+    found = [glance.answer, glance.support, logits.answer, logits.support, strict.support, logits.null]
     found += logits.start[:8].tolist()
     assert found == pytest.approx(case["logits"], abs=TOLERANCE)
 
@@ -117,23 +117,26 @@ def test_windows_cover_the_passage_and_overlap(runtime: Runtime) -> None:
 
 
 def test_claims_are_told_apart(reader: Reader) -> None:
-    said = reader.supports("The Hobb brothers built the mill.", [MILL])[0]
+    said, elsewhere = reader.supports("The Hobb brothers built the mill.", [MILL, BEES])
     unsaid = reader.supports("The mill was built by a duke in 1802.", [MILL])[0]
-    elsewhere = reader.supports("The Hobb brothers built the mill.", [BEES])[0]
     assert said.probability > 0.5 > max(unsaid.probability, elsewhere.probability)
-    assert said.strictly > 0.5 > max(unsaid.strictly, elsewhere.strictly)
+    strictly = reader.strictly("The Hobb brothers built the mill.", [MILL, BEES])
+    strictly += reader.strictly("The mill was built by a duke in 1802.", [MILL])
+    assert strictly[0] > 0.5 > max(strictly[1:])
     assert MILL[said.start : said.end].startswith("The mill at Aldery was built")
 
 
 @pytest.mark.parametrize("passage", ["", "   \n"])
 def test_an_empty_passage_answers_and_supports_nothing(reader: Reader, passage: str) -> None:
     reading, support = reader.read("Who?", [passage])[0], reader.supports("It is so.", [passage])[0]
-    assert (reading.answerable, reading.spans, support.probability, support.strictly) == (0.0, (), 0.0, 0.0)
+    assert (reading.answerable, reading.spans, support.probability) == (0.0, (), 0.0)
+    assert reader.strictly("It is so.", [passage]) == [0.0]
 
 
 def test_no_passages_no_readings(reader: Reader) -> None:
     assert reader.read("Who?", []) == []
     assert reader.supports("It is so.", []) == []
+    assert reader.strictly("It is so.", []) == []
 
 
 def test_a_reading_does_not_depend_on_its_neighbours(reader: Reader) -> None:
@@ -205,10 +208,10 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         reader.loaded()
 
 
-GRAPHS = [f"{name}.{part}" for name in ("skim", "front", "back") for part in ("onnx", "npz")]
+FILES = [f"{name}.{part}" for name in GRAPHS for part in ("onnx", "npz")]
 
 
-@pytest.mark.parametrize("name", [*GRAPHS, "claims.npz", "tokenizer.json"])
+@pytest.mark.parametrize("name", [*FILES, "strict.npz", "tokenizer.json"])
 def test_damaged_weights_are_refused(tmp_path: Path, name: str) -> None:
     for file in MODELS.iterdir():
         shutil.copy(file, tmp_path)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from chapterverse.reading.runtime import MODELS, Runtime
+from chapterverse.reading.runtime import GRAPHS, MODELS, STRICT, Runtime
 from chapterverse.reading.weights import adapted, packed, rounded, unpacked
 
 DRAW = np.random.default_rng(3)
@@ -67,7 +67,7 @@ def test_files_hold_what_was_packed() -> None:
     assert all((before[name] == after[name]).all() for name in before)
 
 
-@pytest.mark.parametrize("name", ["skim", "front", "back", "claims"])
+@pytest.mark.parametrize("name", [*GRAPHS, STRICT])
 def test_shipped_arrays_are_what_numpy_reads(name: str) -> None:
     blob = (MODELS / f"{name}.npz").read_bytes()
     found = unpacked(blob)
@@ -89,14 +89,14 @@ def test_arrays_of_any_order_and_shape_come_back_and_objects_do_not() -> None:
 
 
 def test_files_are_unpacked_in_many_threads_at_once() -> None:
-    blob = (MODELS / "claims.npz").read_bytes()
+    blob = (MODELS / "strict.npz").read_bytes()
     with ThreadPoolExecutor(8) as pool:
         assert {len(found) for found in pool.map(unpacked, [blob] * 64)} == {len(unpacked(blob))}
 
 
 def test_every_shipped_addition_has_a_place_in_the_shipped_weights() -> None:
-    weights_, added = (unpacked((MODELS / name).read_bytes()) for name in ("back.npz", "claims.npz"))
-    assert added, "claims are read with weights of their own"
+    weights_, added = (unpacked((MODELS / name).read_bytes()) for name in ("back.npz", "strict.npz"))
+    assert added, "strict judgements have weights of their own"
     after = adapted(weights_, added)
     assert after.keys() == weights_.keys()
     assert all(after[name].shape == weights_[name].shape for name in after)
@@ -108,6 +108,6 @@ def test_every_shipped_addition_has_a_place_in_the_shipped_weights() -> None:
 def test_claims_leave_questions_as_they_are() -> None:
     runtime = Runtime()
     glances = runtime.glance([next(runtime.windows("When was it built?", "The mill was built in 1741."))])
-    [before], [claimed], [after] = (runtime.finish(glances, claims=claims) for claims in (False, True, False))
-    assert (before.answer, before.start.tolist()) == (after.answer, after.start.tolist())
-    assert claimed.strict != before.strict
+    [before], [strict], [after] = (runtime.finish(glances, strictly=strictly) for strictly in (False, True, False))
+    assert before.start.tolist() == after.start.tolist() != strict.start.tolist()
+    assert (before.answer, before.support) == (after.answer, after.support)

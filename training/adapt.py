@@ -1,11 +1,12 @@
-"""Teaches the student what it needs for claims alone: a small addition to each layer behind its exit.
+"""Teaches the student what it needs to judge claims strictly: a small addition to each layer behind its exit.
 
-    python training/adapt.py DATA STUDENT OUTPUT [--before CLAIMS_NPZ] [--teacher TEACHER [--said FILE]] [--seconds 450]
+    python training/adapt.py DATA STUDENT OUTPUT [--before STRICT_NPZ] [--teacher TEACHER [--said FILE]]
 
 DATA is the file of choose.py (`--claims`), STUDENT the weights of train.py or recover.py. They stay as they are, so
-that nothing changes for questions: a claim is read with `down @ up` added to the weights of each linear layer, and with
-heads of its own. What was added before (CLAIMS_NPZ, a shipped file) is where it begins. A teacher's opinion of every
-claim is learnt beside the labels; what it said is kept in FILE, and not asked for again where FILE is there.
+that nothing changes for questions, nor for claims as raters of public sets judge them: for a strict judgement
+`down @ up` is added to the weights of each linear layer, with heads of its own. What was added before (STRICT_NPZ, a
+shipped file) is where it begins. A teacher's opinion of every claim is learnt beside the labels; what it said is kept
+in FILE, and not asked for again where FILE is there.
 """
 
 from __future__ import annotations
@@ -20,29 +21,31 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn as nn
-from batches import CLAIMS, Batch, Dataset
+from batches import Batch, Dataset
 from encoder import CrossEncoder, Outputs, load
 from held import auroc
 from safetensors.torch import save_file
 from torch import Tensor
-from train import binary, corrected, fused, judgement, over_passage, words_loss
+from train import binary, corrected, fused, over_passage, words_loss
 
 from chapterverse.reading.weights import unpacked
 
 PARTS = ("qkv", "mix", "widen", "narrow")
 HEADS = ("support_head.weight", "support_head.bias")
 TURNS = {
-    "written draft": 1.0, "written source": 2.0, "written pair": 0.5, "written": 0.1, "written joined": 0.12,
-    "retold": 0.1, "written claim near": 0.05, "claim": 0.16, "padded": 0.12, "answer": 0.02, "sentence": 0.02,
+    "written draft": 1.0, "written source": 1.0, "written pair": 1.0, "written": 0.4, "written joined": 0.4,
+    "retold": 0.4, "written claim near": 0.15, "answer": 0.1, "sentence": 0.1,
 }  # fmt: skip
 """How often an epoch shows a claim of each kind; of what comes less than once, another share each time."""
+JUDGED = 1
+"""The logit of the head that judges strictly."""
 STAY = 8
 """Every so many steps it is compared, in what it finds evident, with what it was: that chooses the sentences that a
 claim is read beside once more."""
 STAY_WEIGHT = 2.4
 WARM_UP = 30
 HELD = {
-    "written draft": 500, "written source": 250, "written pair": 240, "written": 200, "claim": 300, "padded": 100,
+    "written draft": 1500, "written source": 600, "written pair": 600, "written": 600, "claim": 1500, "padded": 500,
 }  # fmt: skip
 """Held-out rows of a kind, at most, that are read from time to time."""
 
@@ -228,12 +231,12 @@ class Learner:
             rows = data.of_kinds(every, {kind} & set(data.kinds)) & (data.table["supported"][every] >= 0)
             rows = np.random.default_rng(1).permutation(every[rows])[:count]
             rows = rows[np.argsort(data.lengths[rows], kind="stable")]
-            judged = 0 if kind in CLAIMS else 1
             scores = []
             for begin in range(0, len(rows), 128):
                 batch = data.batch(rows[begin : begin + 128])
                 with data.autocast():
-                    scores.append(self.model(batch.ids, batch.segments, batch.mask).support[:, judged].float().cpu())
+                    support = self.model(batch.ids, batch.segments, batch.mask).support[:, JUDGED]
+                scores.append(support.float().cpu())
             if scores:
                 found[kind] = round(auroc(data.table["supported"][rows], torch.cat(scores).numpy()), 4)
         self.model.train()
@@ -247,16 +250,17 @@ class Learner:
 
 def claim_loss(out: Outputs, batch: Batch) -> Tensor:
     """Whether the claim is borne out, and which of its words are not."""
-    support = judgement(out.support, batch.supported[:, None].expand(-1, 2).float(), batch)
+    support = binary(out.support[:, JUDGED], batch.supported.float()) * batch.judged[:, JUDGED]
     return ((support + 0.4 * words_loss(out, batch) * batch.heard) * batch.weight).mean()
 
 
 def taught_loss(out: Outputs, batch: Batch, said: Said) -> Tensor:
     """What the teacher says of a claim and of its words; where it errs in what was written by hand, the label."""
-    support, _ = corrected(said.support[batch.rows].sigmoid(), batch.supported[:, None], batch.sure[:, None])
+    target, _ = corrected(said.support[batch.rows, JUDGED].sigmoid(), batch.supported, batch.sure)
+    support = binary(out.support[:, JUDGED], target)
     heard = binary(out.tokens[..., 2], said.tokens[batch.source].float().sigmoid()) * batch.query
-    words = heard.sum(1) / batch.query.sum(1).clamp(min=1) * batch.judged[:, 1]
-    return (judgement(out.support, support, batch) + 0.4 * words).mean()
+    words = heard.sum(1) / batch.query.sum(1).clamp(min=1) * batch.judged[:, JUDGED]
+    return (support + 0.4 * words).mean()
 
 
 def main() -> None:

@@ -103,7 +103,7 @@ def looks(runtime: Runtime, rows: list[Row], label: str, logit: str) -> Iterator
         part = rows[begin : begin + TOGETHER]
         windows = [list(islice(runtime.windows(row["query"], shown(row)), WINDOWS)) for row in part]
         glances = runtime.glance([window for one in windows for window in one])
-        pairs = iter(zip(glances, runtime.finish(glances, claims=label == "supported"), strict=True))
+        pairs = iter(zip(glances, runtime.finish(glances), strict=True))
         for row, one in zip(part, windows, strict=True):
             found = [
                 Look(row[label], logits.answer, logits.support, glance.answer)

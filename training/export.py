@@ -1,10 +1,10 @@
 """Writes the trained student as the files that the package ships.
 
     python training/export.py STUDENT TOKENIZER_JSON EXAMPLES_NPZ OUTPUT_FOLDER [--float]
-    python training/export.py --claims ADDITIONS [--share 0.6] OUTPUT_FOLDER
+    python training/export.py --strict ADDITIONS [--share 0.6] OUTPUT_FOLDER
 
 EXAMPLES_NPZ is the file of prepare.py: what it holds decides which words stay whole. `--float` keeps float32
-weights, to check the int8 files against. `--claims` writes what adapt.py has made, or a share of it, beside files that
+weights, to check the int8 files against. `--strict` writes what adapt.py has made, or a share of it, beside files that
 are there.
 """
 
@@ -21,6 +21,7 @@ from graph import Weights, apart, build_back, build_front, build_skim
 from safetensors.numpy import load_file
 from vocabulary import trim
 
+from chapterverse.reading.runtime import GRAPHS, STRICT
 from chapterverse.reading.weights import packed, rounded, unpacked
 
 MANIFEST = "manifest.json"
@@ -31,15 +32,15 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*", metavar="STUDENT TOKENIZER EXAMPLES")
     parser.add_argument("output", type=Path)
     parser.add_argument("--float", action="store_true")
-    parser.add_argument("--claims", type=Path, help="what adapt.py has made; alone, or with the rest")
+    parser.add_argument("--strict", type=Path, help="what adapt.py has made; alone, or with the rest")
     parser.add_argument("--share", type=float, default=1.0, help="how much of it is added")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     if options.files:
         export(*options.files, options.output, quantized=not options.float)
-    additions = load_file(options.claims) if options.claims else {}
+    additions = load_file(options.strict) if options.strict else {}
     before = unpacked((options.output / "back.npz").read_bytes())
-    (options.output / "claims.npz").write_bytes(packed(narrowed(additions, before, options.share)))
+    (options.output / f"{STRICT}.npz").write_bytes(packed(narrowed(additions, before, options.share)))
     write_manifest(options.output)
 
 
@@ -83,8 +84,8 @@ def write_manifest(folder: Path) -> None:
     """Record each file's hash; a calibration that is already there stays until it is fitted anew."""
     path = folder / MANIFEST
     manifest = json.loads(path.read_text()) if path.exists() else {}
-    graphs = [f"{name}.{part}" for name in ("skim", "front", "back") for part in ("onnx", "npz")]
-    names = (*graphs, "claims.npz", "tokenizer.json")
+    graphs = [f"{name}.{part}" for name in GRAPHS for part in ("onnx", "npz")]
+    names = (*graphs, f"{STRICT}.npz", "tokenizer.json")
     manifest["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     path.write_text(json.dumps(manifest, indent=2) + "\n")
 

@@ -16,8 +16,8 @@ def main(model: Path, golden: Path) -> None:
     runtime, cases = Runtime(model), json.loads(golden.read_text())
     for case in cases:
         [glance] = runtime.glance([next(runtime.windows(case["query"], case["passage"]))])
-        [logits], [claimed] = (runtime.finish([glance], claims=claims) for claims in (False, True))
-        found = [glance.answer, glance.support, logits.answer, claimed.support, claimed.strict, logits.null]
+        [logits], [strict] = (runtime.finish([glance], strictly=strictly) for strictly in (False, True))
+        found = [glance.answer, glance.support, logits.answer, logits.support, strict.support, logits.null]
         case["logits"] = [round(float(value), 4) for value in (*found, *logits.start[:8])]
     golden.write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
 

@@ -18,6 +18,7 @@ from encoder import SHAPES, CrossEncoder, save
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
+from chapterverse.reading.runtime import GRAPHS
 from chapterverse.reading.weights import unpacked
 
 Weights = dict[str, NDArray[np.float32]]
@@ -26,7 +27,7 @@ Weights = dict[str, NDArray[np.float32]]
 def shipped(folder: Path) -> Weights:
     """Every weight of the three graphs, as float32, by the names of the encoder."""
     constants: dict[str, NDArray[np.generic]] = {}
-    for name in ("skim", "front", "back"):
+    for name in GRAPHS:
         constants |= unpacked((folder / f"{name}.npz").read_bytes())
     weights = {name: value for name, value in constants.items() if name.endswith((".weight", ".bias"))}
     weights |= {name: value.T for name, value in weights.items() if name.endswith("_head.weight")}

@@ -292,5 +292,9 @@ class Reader(Protocol):
         ...
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
-        """How far each passage bears out the claim, in their order."""
+        """How far each passage bears out the claim, in their order; what is added by the way is forgiven."""
+        ...
+
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
+        """The probability that each passage bears out all of the claim, in their order."""
         ...

@@ -21,9 +21,12 @@ class WordReader:
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         return [
-            Support(reading.answerable, reading.spans[0].start, reading.spans[0].end, reading.answerable)
+            Support(reading.answerable, reading.spans[0].start, reading.spans[0].end)
             for reading in self.read(claim, passages)
         ]
+
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
+        return [reading.answerable for reading in self.read(claim, passages)]
 
     @staticmethod
     def _read(asked: frozenset[str], passage: str) -> Reading:

@@ -14,7 +14,7 @@ from chapterverse.answer.validate import Excerpt, validate_retrieval
 from chapterverse.answer.values import agree, values
 from chapterverse.ingest.sentences import split
 from chapterverse.reading.reader import Reader
-from chapterverse.types import AnswerSpan, Reading, Support
+from chapterverse.types import AnswerSpan, Reading
 
 HERE = Path(__file__).parent
 
@@ -99,8 +99,8 @@ class Sure:
 class Doubtful(Sure):
     """Takes no two sentences for the same."""
 
-    def supports(self, _: str, texts: list[str]) -> list[Support]:
-        return [Support(0.1, 0, 1, 0.1) for _ in texts]
+    def strictly(self, _: str, texts: list[str]) -> list[float]:
+        return [0.1 for _ in texts]
 
 
 def kinds(question: str, one: str, two: str, reader: Sure) -> list[str]:

@@ -42,8 +42,11 @@ class Trusting:
         raise AssertionError("the gate asks for support alone")
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
+        raise AssertionError("the gate asks strictly")
+
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
         self.asked += [(claim, passage) for passage in passages]
-        return [Support(self.probability, 0, len(passage), self.probability) for passage in passages]
+        return [self.probability for _ in passages]
 
 
 def gate(

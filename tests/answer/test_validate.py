@@ -116,6 +116,9 @@ class Scored:
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         raise AssertionError("validation makes no claims")
 
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
+        raise AssertionError("validation makes no claims")
+
 
 @dataclass
 class Hasty(Scored):

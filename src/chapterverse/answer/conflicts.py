@@ -266,6 +266,5 @@ def _affirms(clause: str, context: set[str]) -> bool:
 def _same_in_other_words(first: Claim, second: Claim, reader: Reader, threshold: float) -> bool:
     """Whether each sentence bears out the other."""
     return all(
-        reader.supports(one.quote, [other.quote])[0].strictly >= threshold
-        for one, other in ((first, second), (second, first))
+        reader.strictly(one.quote, [other.quote])[0] >= threshold for one, other in ((first, second), (second, first))
     )

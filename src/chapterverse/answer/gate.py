@@ -258,7 +258,7 @@ class Gate:
         overruled = bool(codes) and not codes & OF_VALUES and (long or new > 0)
         if not free and not overruled:
             return None
-        support = self._reader.supports(claim, [passage])[0].strictly
+        support = self._reader.strictly(claim, [passage])[0]
         if free and support >= limits.support_free:
             return support
         order = long and codes <= OF_ORDER
@@ -283,7 +283,7 @@ class Gate:
     def _support(self, claim: str, evidence: Sequence[Evidence]) -> float:
         """What the reader makes of the claim beside the sentences that it rests on."""
         said = " ".join(dict.fromkeys(text for one in evidence for text in (one.context, one.text) if text))
-        return self._reader.supports(claim, [said])[0].strictly
+        return self._reader.strictly(claim, [said])[0]
 
     def _needed(self, comparison: Comparison, passage: str) -> float:
         new = comparison.new_words

@@ -35,3 +35,6 @@ class OncePerQuestion:
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
         return self._reader.supports(claim, passages)
+
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
+        return self._reader.strictly(claim, passages)

@@ -85,37 +85,36 @@ class Reader:
         ]
 
     def supports(self, claim: str, passages: Sequence[str]) -> list[Support]:
-        """One judgement for each passage, in their order."""
-        _, calibration = self.loaded()
+        """One judgement for each passage, in their order, as raters would judge; the gate asks `strictly`."""
         seen = self._claimed(claim, passages)
-        strict = self.strictness(claim, passages, seen)
-        return [
-            self._support(passage, read, calibration.strict(logit))
-            for passage, read, logit in zip(passages, seen, strict, strict=True)
-        ]
+        return [self._support(passage, read) for passage, read in zip(passages, seen, strict=True)]
 
-    def strictness(
-        self, claim: str, passages: Sequence[str], seen: Sequence[Sequence[Logits]] | None = None
-    ) -> list[float]:
+    def strictly(self, claim: str, passages: Sequence[str]) -> list[float]:
+        """The probability that each passage bears out all of the claim, in their order."""
+        _, calibration = self.loaded()
+        return [0.0 if logit == UNREAD else calibration.strict(logit) for logit in self.strictness(claim, passages)]
+
+    def strictness(self, claim: str, passages: Sequence[str]) -> list[float]:
         """The strict logit of a claim beside each passage: the mean of two looks, at all and at what bears on it.
 
         Of 300 true claims about pages that no training had seen 74 % lie above 95 % of the false ones so, by one look
-        66 %. `seen` is what the first look saw, where it is known.
+        66 %.
         """
-        seen = self._claimed(claim, passages) if seen is None else seen
-        whole = [max((one.strict for one in read), default=UNREAD) for read in seen]
+        seen = self._claimed(claim, passages, strictly=True)
+        whole = [max((one.support for one in read), default=UNREAD) for read in seen]
         gists = [_gist(passage, read) for passage, read in zip(passages, seen, strict=True)]
         again = [n for n, gist in enumerate(gists) if gist]
-        for n, read in zip(again, self._claimed(claim, [gists[n] for n in again]), strict=True):
-            whole[n] = (whole[n] + max(one.strict for one in read)) / 2
+        closer = self._claimed(claim, [gists[n] for n in again], strictly=True)
+        for n, read in zip(again, closer, strict=True):
+            whole[n] = (whole[n] + max(one.support for one in read)) / 2
         return whole
 
-    def _claimed(self, claim: str, passages: Sequence[str]) -> list[list[Logits]]:
+    def _claimed(self, claim: str, passages: Sequence[str], *, strictly: bool = False) -> list[list[Logits]]:
         """What is seen in the windows of each passage that look most as if they bore the claim out."""
         runtime, _ = self.loaded()
         glances = self._glances(claim, passages)
         promising = [sorted(seen, key=lambda glance: -glance.support)[:WINDOWS] for seen in glances]
-        finished = iter(runtime.finish([glance for seen in promising for glance in seen], claims=True))
+        finished = iter(runtime.finish([glance for seen in promising for glance in seen], strictly=strictly))
         return [[next(finished) for _ in seen] for seen in promising]
 
     def _glances(self, query: str, passages: Sequence[str], keep: int = LENGTH) -> list[list[Glance]]:
@@ -145,13 +144,13 @@ class Reader:
         cited = tuple(s for n, s in enumerate(evidence) if n < enough or _touch(s, best[0]))
         return Reading(calibration.relevance(answer), chance, best, evidence, cited)
 
-    def _support(self, passage: str, logits: Sequence[Logits], strictly: float) -> Support:
+    def _support(self, passage: str, logits: Sequence[Logits]) -> Support:
         _, calibration = self.loaded()
         if not logits:
-            return Support(0.0, 0, len(passage), 0.0)
+            return Support(0.0, 0, len(passage))
         best = max(logits, key=lambda one: one.support)
         sentence = _evidence(passage, [best])[0]
-        return Support(calibration.support(best.support), sentence.start, sentence.end, strictly)
+        return Support(calibration.support(best.support), sentence.start, sentence.end)
 
     def loaded(self) -> tuple[Runtime, Calibration]:
         """The model and its probabilities; loads them once, on the first call."""

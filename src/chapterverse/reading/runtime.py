@@ -2,7 +2,7 @@
 
 The first skims every window; the front graph reads on, with the query and the tokens that look worth it, and says
 how promising the window is; the back graph reads promising windows to the end, with fewer tokens still, and claims
-with other weights than questions (`weights.py`). A run holds exactly one window: int8
+that are to be judged strictly with other weights (`weights.py`). A run holds exactly one window: int8
 activations are scaled over all that a run holds, so that a window read beside others would score
 differently, and larger batches are no faster.
 """
@@ -31,6 +31,10 @@ from chapterverse.reading.weights import Weights, adapted, unpacked
 
 MODELS = Path(__file__).parent.parent / "models" / "reader"
 MANIFEST = "manifest.json"
+GRAPHS = ("skim", "front", "back")
+"""In the order in which they run."""
+STRICT = "strict"
+"""What is added to the weights of the last one."""
 LENGTH = 320
 """Tokens of a window with its query; the model was trained on as many."""
 QUERY = 96
@@ -74,8 +78,8 @@ class Glance:
 class Logits:
     """What the whole model says of a window; arrays run over the tokens of the passage.
 
-    `support` and `strict` mean something where the query was read as a claim, the rest where it was read as a question;
-    evidence does either way. Tokens that were not read to the end keep, as evidence, what they last seemed worth.
+    `support` means something where the query is a claim, the rest where it is a question; evidence does either way.
+    Tokens that were not read to the end keep, as evidence, what they last seemed worth.
     """
 
     window: Window
@@ -85,8 +89,7 @@ class Logits:
     null: float
     answer: float
     support: float
-    strict: float
-    """Support as strictly as the gate asks for it."""
+    """As raters judge, or strictly if that was asked for."""
 
 
 class Runtime:
@@ -96,14 +99,12 @@ class Runtime:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         blobs = {name: _checked(folder / name, sha) for name, sha in self.manifest["sha256"].items()}
         self._pool = ThreadPoolExecutor(threads or os.cpu_count(), thread_name_prefix="chapterverse-reader")
-        packed = {name: blobs[f"{name}.npz"] for name in ("back", "skim", "front", "claims")}
-        self._weights = dict(zip(packed, self._pool.map(unpacked, packed.values()), strict=True))
-        self._additions = self._weights.pop("claims")
-        self._back, self._skim, self._front = (
-            _session(blobs[f"{name}.onnx"], weights) for name, weights in self._weights.items()
-        )
+        packed = [blobs[f"{name}.npz"] for name in (*GRAPHS, STRICT)]
+        *weights, self._additions = self._pool.map(unpacked, packed)
+        self._weights: dict[str, Weights] = dict(zip(GRAPHS, weights, strict=True))
+        self._skim, self._front, self._back = (_session(blobs[f"{name}.onnx"], self._weights[name]) for name in GRAPHS)
         self._graph = blobs["back.onnx"]
-        self._claims: onnxruntime.InferenceSession | None = None
+        self._strict: onnxruntime.InferenceSession | None = None
         self._making = threading.Lock()
         self._tokenizer = Tokenizer.from_buffer(blobs["tokenizer.json"])
         self._begin, self._split = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
@@ -131,18 +132,21 @@ class Runtime:
         """Skim each window on a core of its own, and read on in the query and the `keep` tokens most worth it."""
         return list(self._pool.map(partial(self._glance, keep=keep), windows))
 
-    def finish(self, glances: Sequence[Glance], keep: int = LENGTH, *, claims: bool = False) -> list[Logits]:
-        """Read to the end: the query, and the `keep` tokens of each passage that look most worth it."""
-        back = self._for_claims() if claims else self._back
-        return list(self._pool.map(partial(self._finish, back, keep=keep), glances))
+    def finish(self, glances: Sequence[Glance], keep: int = LENGTH, *, strictly: bool = False) -> list[Logits]:
+        """Read to the end: the query, and the `keep` tokens of each passage that look most worth it.
 
-    def _for_claims(self) -> onnxruntime.InferenceSession:
-        """The last graph with the weights for claims; most who ask never need it, so it is made when it is."""
+        `strictly` is for claims in which one thing that is wrong is to be enough.
+        """
+        back = self._judge() if strictly else self._back
+        return list(self._pool.map(partial(self._finish, back, int(strictly), keep=keep), glances))
+
+    def _judge(self) -> onnxruntime.InferenceSession:
+        """The last graph with the weights for strict judgements, made when it is needed, which it may never be."""
         with self._making:
-            if self._claims is None:
-                self._weights["claims"] = adapted(self._weights["back"], self._additions)
-                self._claims = _session(self._graph, self._weights["claims"])
-            return self._claims
+            if self._strict is None:
+                self._weights[STRICT] = adapted(self._weights["back"], self._additions)
+                self._strict = _session(self._graph, self._weights[STRICT])
+            return self._strict
 
     def _glance(self, window: Window, keep: int) -> Glance:
         prefix, count = window.prefix, len(window.offsets)
@@ -153,7 +157,7 @@ class Runtime:
         worth[read] = seems[0, prefix : prefix + len(read), 0]
         return Glance(window, float(early[0, 0]), float(early[0, 1]), worth, read, hidden)
 
-    def _finish(self, back: onnxruntime.InferenceSession, glance: Glance, keep: int) -> Logits:
+    def _finish(self, back: onnxruntime.InferenceSession, judged: int, glance: Glance, keep: int) -> Logits:
         prefix = glance.window.prefix
         chosen = _most_worth(glance.worth[glance.read], keep)
         kept = glance.read[chosen]
@@ -163,8 +167,7 @@ class Runtime:
         logits[kept] = tokens[0, prefix : prefix + len(kept)]
         start, end, evidence = logits.T
         null = float(tokens[0, 0, 0] + tokens[0, 0, 1])
-        rated, strict = map(float, support[0])
-        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), rated, strict)
+        return Logits(glance.window, start, end, evidence, null, float(answer[0, 0]), float(support[0, judged]))
 
 
 def _most_worth(worth: Floats, keep: int) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""The weights of the graphs, and those of the last one with what was learnt for claims added to them.
+"""The weights of the graphs, and those of the last one with what was learnt for strict judgements added to them.
 
-What a reader must know to tell one word of a claim from another would cost it what it knows of questions. So it learnt
-that apart: for each linear layer a product `down @ up` of low rank, which comes to a sixth of the layers' size, is
-added to its weights before they are rounded again. A claim is read as fast as a question.
+What a reader must know to tell one word of a claim from another would cost it what it knows of questions, and of what
+people let pass. So it learnt that apart: for each linear layer a product `down @ up` of low rank, which comes to a
+sixth of the layers' size, is added to its weights before they are rounded again. A claim is read as fast as a question.
 """
 
 from __future__ import annotations

@@ -43,8 +43,6 @@ class Support:
     """That someone who looks the claim up in the passage would say it is there; small additions are forgiven."""
     start: int
     end: int
-    strictly: float
-    """That every detail of the claim is there."""
 
 
 SentenceKind = Literal["quote", "statement", "notice"]
