@@ -268,7 +268,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("student", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--before", type=Path, help="the claims.npz to go on from")
+    parser.add_argument("--before", type=Path, help="the strict.npz to go on from")
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--said", type=Path, help="where to keep what the teacher says of the claims")
     parser.add_argument("--rank", type=int, default=16)

@@ -76,7 +76,7 @@ class Limits:
     it with one sentence, …"""
     long_words: int = 8
     """… and a sentence of so many words, those that only hold it together not counted, may join several."""
-    support_sure: float = 0.85
+    support_sure: float = 0.9
     """For one that falls by others, not OF_VALUES, and is as long, or brings a word of its own: again beside both."""
     sentences: int = 5
 
