@@ -45,8 +45,11 @@ claim is read beside once more."""
 STAY_WEIGHT = 2.4
 WARM_UP = 30
 HELD = {
-    "written draft": 1500, "written source": 600, "written pair": 600, "written": 600, "claim": 1500, "padded": 500,
-}  # fmt: skip
+    "written draft": 1500,
+    "written source": 600,
+    "written pair": 600,
+    "written": 600,
+}
 """Held-out rows of a kind, at most, that are read from time to time."""
 
 
@@ -86,7 +89,7 @@ def adapted(model: CrossEncoder, rank: int) -> dict[str, Added]:
 
 @dataclass
 class Said:
-    """What a teacher says of each claim: both judgements, and which of its words are borne out."""
+    """What a teacher says of each claim, strictly, and which of its words are borne out."""
 
     support: Tensor
     tokens: Tensor
@@ -95,14 +98,14 @@ class Said:
     @torch.no_grad()
     def of(cls, data: Dataset, path: Path, rows: np.ndarray, size: int = 512) -> Said:
         teacher = fused(load("teacher", path), data.device == "cuda").to(data.device).eval()
-        said = cls(torch.zeros(len(data.table), 2), torch.zeros(len(data.flat), dtype=torch.float16))
+        said = cls(torch.zeros(len(data.table)), torch.zeros(len(data.flat), dtype=torch.float16))
         said = cls(said.support.to(data.device), said.tokens.to(data.device))
         rows = rows[np.argsort(data.lengths[rows], kind="stable")]
         for begin in range(0, len(rows), size):
             batch = data.batch(rows[begin : begin + size])
             with data.autocast():
                 out = teacher(batch.ids, batch.segments, batch.mask)
-            said.support[batch.rows] = out.support.float()
+            said.support[batch.rows] = out.support[:, JUDGED].float()
             said.tokens[batch.source[batch.query]] = out.tokens[..., 2][batch.query].half()
         return said
 
@@ -256,7 +259,7 @@ def claim_loss(out: Outputs, batch: Batch) -> Tensor:
 
 def taught_loss(out: Outputs, batch: Batch, said: Said) -> Tensor:
     """What the teacher says of a claim and of its words; where it errs in what was written by hand, the label."""
-    target, _ = corrected(said.support[batch.rows, JUDGED].sigmoid(), batch.supported, batch.sure)
+    target, _ = corrected(said.support[batch.rows].sigmoid(), batch.supported, batch.sure)
     support = binary(out.support[:, JUDGED], target)
     heard = binary(out.tokens[..., 2], said.tokens[batch.source].float().sigmoid()) * batch.query
     words = heard.sum(1) / batch.query.sum(1).clamp(min=1) * batch.judged[:, JUDGED]
