@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import httpx2
@@ -156,7 +157,12 @@ def test_a_filter_names_chapters_as_a_scope_does_and_an_empty_search_says_why(cl
 
 def test_health_readiness_and_indexes(client: httpx2.Client) -> None:
     assert client.get("/health").json()["status"] == "ok"
-    assert client.get("/ready").json() == {"status": "ready", "models": True, "store": True, "indexes": 1}
+    tries = 0
+    while (ready := client.get("/ready")).status_code == 503 and tries < 600:  # the models are being loaded
+        assert (ready.json()["models"], ready.headers["Retry-After"]) == (False, "1")
+        tries += 1
+        time.sleep(0.1)
+    assert ready.json() == {"status": "ready", "models": True, "store": True, "indexes": 1}
     assert [index["index"] for index in client.get("/indexes").json()] == ["clocks"]
 
 
