@@ -7,6 +7,7 @@ import os
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError, InvalidQueryError
 from chapterverse.index.manifest import check_index_id
+from chapterverse.index.sync import SyncResult
 from chapterverse.library import AsyncLibrary, Ingestion, Library
 from chapterverse.library.terms import slug
 from chapterverse.providers.fake import FakeEmbedder
@@ -191,6 +193,25 @@ def test_other_chunking_rebuilds(library: Library, books: Path) -> None:
     assert result.persisted
     assert library.inspect("clocks").stats.chunks > 2 * before
     assert library.inspect("clocks").record.chunking == {"size": 400, "overlap": 50, "minimum": 100}
+
+
+@pytest.mark.parametrize("changed", [{"chunking": Chunking(400, 50, 100)}, {"embedding": "local"}])
+def test_a_book_that_joins_with_other_ways_leaves_none_out(
+    library: Library, books: Path, tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    library.add(books / "sheep.md", index="shelf")
+    (books / "sheep.md").unlink()  # what was added once need not lie there any more
+    library.add("sample", index="shelf")
+    before = library.inspect("shelf")
+    added = library.add(books / "bells.md", index="shelf", **changed)
+    assert isinstance(added, SyncResult)
+    assert (added.added_sources, added.removed_sources, added.unchanged_sources, added.warnings) == (1, 0, 2, ())
+    after = library.inspect("shelf")
+    assert set(after.sources).issuperset(before.sources) == ("embedding" in changed)
+    assert {one.file_id for one in after.sources} == {"bells.md", *(one.file_id for one in before.sources)}
+    assert (after.stats.chunks > 2 * before.stats.chunks) == ("chunking" in changed)
+    for question, words in (("How much does a fleece weigh?", "seven pounds"), ("great bell", "forty hundredweight")):
+        assert words in library.search(question, index="shelf").found[0].entry.chunk.text
 
 
 def test_another_embedding_brings_its_own_weights(library: Library, books: Path) -> None:

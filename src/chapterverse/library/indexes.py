@@ -14,12 +14,12 @@ from typing import Any, Self
 from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
-from chapterverse.index.sync import SyncResult, plan_sync, sync_index
+from chapterverse.index.sync import SyncPlan, SyncResult, plan_sync, sync_index
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import make_profile
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, outgrown
 from chapterverse.library.parts import open_store
-from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_files, index_id, look, truncated
+from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_again, cut_files, index_id, look, truncated
 from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
@@ -192,7 +192,10 @@ class Indexes:
     async def _extend(
         self, key: str, source: SourceSpec, embedding: str | None, chunking: Chunking | None, ingestion: Ingestion
     ) -> SyncResult:
-        """Take one more source into an index; the files of its other sources are not looked at."""
+        """Take one more source into an index; its other sources are not looked at.
+
+        With another embedding model or chunking, their books are made anew from what the index holds of them.
+        """
         record = await self.store.record(key)
         async with await self.store.reader(key) as reader:
             held = await reader.sources()
@@ -240,8 +243,7 @@ class Indexes:
         target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
         plan = await plan_sync(self.store, wish, offered)
         failed: list[Notice] = []
-        chunking = Chunking(**wish.chunking)
-        async with aclosing(cut_files(offers, plan.to_cut, chunking, ingestion, failed)) as cut:
+        async with aclosing(self._cut(plan, offers, ingestion, failed)) as cut:
             result = await sync_index(
                 self.store,
                 plan,
@@ -254,6 +256,22 @@ class Indexes:
             )
         record = await self._profiled(result.record, target) if result.persisted else result.record
         return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
+
+    async def _cut(
+        self, plan: SyncPlan, offers: Sequence[Offer], ingestion: Ingestion, failed: list[Notice]
+    ) -> AsyncGenerator[CutFile, None]:
+        """The files that a plan names: those on offer are read, and any other comes from the index itself."""
+        chunking = Chunking(**plan.target.chunking)
+        held = set(plan.to_cut) - _fingerprints(offers).keys()
+        async with (
+            await self.store.reader(plan.target.id) as reader,
+            aclosing(cut_again(reader, held, chunking, ingestion)) as again,
+        ):
+            async for file in again:
+                yield file
+        async with aclosing(cut_files(offers, plan.to_cut, chunking, ingestion, failed)) as read:
+            async for file in read:
+                yield file
 
     async def find(self, index: str | None = None) -> str:
         """The id of the index that is meant: the one named, the configured one, or the only one there is."""

@@ -17,7 +17,7 @@ from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome, read_all
 from chapterverse.ingest.sources import SourceOptions, open_source
 from chapterverse.library.terms import check_text
-from chapterverse.protocols import Source
+from chapterverse.protocols import IndexReader, Source
 from chapterverse.providers.service import Preview
 from chapterverse.types import Chunk, Chunking, Document, Notice, ReadOptions, SourceItem
 
@@ -158,14 +158,29 @@ async def cut_files(
                         raise outcome.error
                     failed.extend(outcome.notices)
                     continue
-                if ingestion.on_cut is not None:
-                    ingestion.on_cut(len(chunks))
-                texts = [embedding_text(outcome.document, piece) for piece in chunks]
-                yield CutFile(offer.spec.address, outcome.document, chunks, texts)
+                yield _cut(offer.spec.address, outcome.document, chunks, ingestion)
                 if ingestion.on_file is not None:
                     ingestion.on_file(outcome.document.file_id)
         finally:
             await asyncio.to_thread(_close, outcomes, reading)
+
+
+async def cut_again(
+    reader: IndexReader, wanted: Collection[str], chunking: Chunking, ingestion: Ingestion
+) -> AsyncGenerator[CutFile, None]:
+    """Cut files that an index holds from the text that it has of them: their sources may be out of reach by now."""
+    for source in await reader.sources():
+        if source.file_id in wanted:
+            document = await reader.document(source.file_id)
+            yield _cut(source.source_id, document, await asyncio.to_thread(chunk, document, chunking), ingestion)
+            if ingestion.on_file is not None:
+                ingestion.on_file(source.file_id)
+
+
+def _cut(source_id: str, document: Document, chunks: Sequence[Chunk], ingestion: Ingestion) -> CutFile:
+    if ingestion.on_cut is not None:
+        ingestion.on_cut(len(chunks))
+    return CutFile(source_id, document, chunks, [embedding_text(document, piece) for piece in chunks])
 
 
 async def truncated(

@@ -68,15 +68,20 @@ async def _events(library: AsyncLibrary, data: bytes, name: str, index: str | No
 
 
 async def _add(library: AsyncLibrary, path: Path, index: str | None, report: Report) -> dict[str, Any]:
-    total = 0
+    done = total = 0
 
     def cut(chunks: int) -> None:
         nonlocal total
-        total = chunks
-        stored(0)
+        total += chunks  # of several books, where the index that takes this one in has to be made anew
+        tell()
 
     def stored(chunks: int) -> None:
-        report({"stage": "embedding", "done": chunks, "of": total})
+        nonlocal done
+        done = chunks
+        tell()
+
+    def tell() -> None:
+        report({"stage": "embedding", "done": done, "of": total})
 
     report({"stage": "reading"})
     ingestion = Ingestion(skip_failures=False, on_cut=cut, on_chunks=stored)
