@@ -94,9 +94,57 @@ def test_progress_is_told_and_the_result_comes_last(service: Service) -> None:
     assert [name for name, _ in told][-1] == "result"
     assert {"files", "chunks"} == {data["stage"] for name, data in told if name == "progress"}
     assert told[-1][1]["sourceCount"] == 2
-    with client.stream("POST", "/indexes/nothing/sync", json={}, headers={"Accept": "text/event-stream"}) as response:
-        ((name, data),) = events(response.iter_lines())
-    assert (name, data["error"], set(data)) == ("error", "AstRagIndexError", {"error", "detail", "request_id"})
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/indexes/nothing/sync", {}, 404),
+        ("/indexes", {"source": {"folderId": "no-such-folder"}}, 502),
+        ("/indexes", {"index": {"indexName": "books"}}, 409),
+        ("/indexes", {"chunking": {"chunkSizeChars": 0}}, 400),
+        ("/indexes", {"options": {"maxFiles": 1}, "index": {"indexName": "new"}}, 400),
+    ],
+)
+def test_what_fails_before_any_news_has_its_own_status(
+    indexed: Service, path: str, body: dict[str, Any], status: int
+) -> None:
+    client, books = indexed
+    if path == "/indexes":
+        body = {"index": {"indexName": "new"}, **body}
+        body["source"] = {"folderId": str(books / body.get("source", {}).get("folderId", ""))}
+    response = client.post(path, json=body, headers={"Accept": "text/event-stream"})
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/json"), response.text
+    plain = client.post(path, json=body)
+    assert {**plain.json(), "request_id": ""} == {**response.json(), "request_id": ""}
+    assert set(plain.json()) == {"error", "detail", "request_id"}
+
+
+@pytest.mark.parametrize(
+    ("accept", "wanted"),
+    [
+        ("text/event-stream", True),
+        ("Text/Event-Stream; charset=utf-8", True),
+        ("application/json, text/event-stream", True),
+        ("application/json;q=0.5, text/event-stream;q=0.9", True),
+        ("text/event-stream;q=0.1, */*;q=0.1", True),
+        ("text/event-stream;q=0", False),
+        ("text/event-stream; q=0.000, application/json", False),
+        ("application/json, text/event-stream;q=0.5", False),
+        ("text/event-stream;q=0.5, */*", False),
+        ("text/event-stream;q=nonsense", False),
+        ("text/event-streaming", False),
+        ('application/json;note="a, text/event-stream"', False),
+        ("*/*", False),
+        ("text/*", False),
+        ("", False),
+    ],
+)
+def test_events_are_told_to_whoever_prefers_them(indexed: Service, accept: str, wanted: bool) -> None:
+    client, _ = indexed
+    response = client.post("/indexes/books/sync", json={"dryRun": True}, headers={"Accept": accept})
+    kind = "text/event-stream" if wanted else "application/json"
+    assert (response.status_code, response.headers["content-type"].partition(";")[0]) == (200, kind)
 
 
 def test_a_build_ends_when_its_client_goes_away(service: Service) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, NamedTuple, TypeVar
+from urllib.request import parse_http_list
 
 import anyio
 from fastapi import Request
@@ -17,6 +19,9 @@ from chapterverse.surfaces.http.errors import response_to
 
 MEDIA_TYPE = "text/event-stream"
 _CLIENT_LEFT = 499
+_QUALITY = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
+_LEAST = 0.001
+"""The smallest quality that is not a refusal."""
 
 T = TypeVar("T")
 Body = dict[str, Any]
@@ -29,8 +34,20 @@ class Event(NamedTuple):
 
 
 def wants_events(request: Request) -> bool:
-    """Whether the client has asked to be told as it goes."""
-    return MEDIA_TYPE in request.headers.get("accept", "")
+    """Whether the client has asked, by name, to be told as it goes, and does not prefer the result alone."""
+    liked = _accepted(",".join(request.headers.getlist("accept")))
+    result = liked.get("application/json", liked.get("application/*", liked.get("*/*", 0)))
+    return liked.get(MEDIA_TYPE, 0) >= max(result, _LEAST)
+
+
+def _accepted(accept: str) -> dict[str, float]:
+    """How much a client likes each media type that it names, from 0 for not at all to 1."""
+    liked = {}
+    for entry in parse_http_list(accept):  # unlike `split`, it leaves quoted commas alone
+        media_type, *parameters = (part.strip().casefold() for part in entry.split(";"))
+        quality = next((value for name, _, value in (one.partition("=") for one in parameters) if name == "q"), "1")
+        liked[media_type] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
+    return liked
 
 
 class EventStream(StreamingResponse):
@@ -81,6 +98,11 @@ async def with_progress(
         yield Event(last, task.result())
     finally:
         await _stop(task)
+
+
+async def as_events(request: Request, work: Callable[[Report], Coroutine[Any, Any, Body]]) -> EventStream:
+    """What long work reports, and its result; what fails before there is any news has a status of its own."""
+    return EventStream(request, await while_connected(request, begun(with_progress(work))))
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -13,7 +13,7 @@ from chapterverse.contracts import operations
 from chapterverse.contracts.requests import BuildRequest, InspectRequest, SyncRequest
 from chapterverse.surfaces.http import policy
 from chapterverse.surfaces.http.dependencies import WRITING, TheConfiguration, TheLibrary, TheService
-from chapterverse.surfaces.http.events import EventStream, Report, wants_events, while_connected, with_progress
+from chapterverse.surfaces.http.events import Report, as_events, wants_events, while_connected
 
 router = APIRouter(prefix="/indexes", tags=["indexes"])
 
@@ -77,7 +77,7 @@ async def delete(index: str, library: TheLibrary) -> Body:
 async def _done(request: Request, work: Callable[[Report], Coroutine[Any, Any, Body]], status: int) -> Response:
     """The result of long work, with or without news of it on the way."""
     if wants_events(request):
-        return EventStream(request, with_progress(work))
+        return await as_events(request, work)
     return JSONResponse(await while_connected(request, work(lambda _: None)), status)
 
 
