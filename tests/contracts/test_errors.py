@@ -37,6 +37,7 @@ STATUS: list[tuple[AstRagError, int]] = [
     (AstRagAuthError("x", details={"provider": "openai", "status": 401}), 502),
     (AstRagSourceError("x"), 502),
     (UnreadableFileError("damaged", "x"), 502),
+    (UnreadableFileError("damaged", "x", details={"sent_in": True}), 422),
     (AstRagIndexError("x", details={"reason": "unknown"}), 404),
     (AstRagIndexError("x", details={"reason": "locked"}), 409),
     (AstRagIndexError("x", details={"reason": "exists"}), 409),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,8 @@ import httpx2
 import pytest
 
 import chapterverse
-from chapterverse.settings import ServiceSettings
+from chapterverse.library import Library
+from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.http.page import STATIC
 from chapterverse.types import Document
 from tests.ingest import epubs, pdfs
@@ -36,9 +40,18 @@ def client(home: Path) -> Iterator[httpx2.Client]:
 
 
 def send(client: httpx2.Client, name: str, data: bytes, **parameters: str) -> list[tuple[str, dict[str, Any]]]:
-    """The events of adding a book."""
+    """The events of adding a book; what is refused at once stands for one."""
     with client.stream("POST", "/books", params={"name": name, **parameters}, content=data) as response:
-        return list(events(response.iter_lines()))
+        if response.status_code == 200:
+            return list(events(response.iter_lines()))
+        return [("error", {"status": response.status_code, **json.loads(response.read())})]
+
+
+def await_that(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def text_of(client: httpx2.Client, index: str, file: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -141,6 +154,66 @@ def test_the_same_file_is_the_same_book_and_another_of_its_name_is_not(client: h
     assert len(list((home / ".uploads").glob("*/twin.txt"))) == 2
 
 
+def test_a_corrected_file_takes_the_place_of_the_book_of_its_name(client: httpx2.Client, home: Path) -> None:
+    def held() -> list[str]:
+        return [one["fileId"] for one in client.get("/indexes/farm").json()["sources"]]
+
+    def text() -> str:
+        return "".join(part["text"] for part in text_of(client, "farm", "fleece.md")[1])
+
+    first = send(client, "fleece.md", b"A fleece weighs seven ponds.", index="farm")[-1][1]
+    send(client, "geese.md", b"Geese guard the yard.", index="farm")
+    again = send(client, "fleece.md", b"A fleece weighs seven pounds.", index="Farm")[-1][1]
+    assert (again["index"], again["file_id"], again["warnings"]) == ("farm", first["file_id"], [])
+    assert (held(), text()) == (["fleece.md", "geese.md"], "A fleece weighs seven pounds.")
+    (kept,) = (home / ".uploads").glob("*/fleece.md")
+    assert kept.read_bytes() == b"A fleece weighs seven pounds."
+
+    (refused,) = send(client, "fleece.md", b"", index="farm")
+    assert (refused[1]["status"], held(), text()) == (422, ["fleece.md", "geese.md"], "A fleece weighs seven pounds.")
+    assert [*(home / ".uploads").glob("*/fleece.md")] == [kept]
+    kept.unlink()  # whoever sends it again gives it back
+    assert send(client, "fleece.md", b"A fleece weighs seven pounds.", index="farm")[-1][1] == again
+    assert kept.is_file()
+    assert client.post("/indexes/farm/sync", json={}).json()["unchangedSources"] == 2
+
+
+def test_a_file_that_cannot_be_read_leaves_the_book_of_its_name(client: httpx2.Client, home: Path) -> None:
+    assert send(client, "report.pdf", pdfs.simple("The report is short."), index="reports")[-1][0] == "result"
+    before = client.get("/indexes/reports").json(), sorted((home / ".uploads").rglob("*"))
+    assert send(client, "report.pdf", pdfs.encrypted(), index="reports")[-1][0] == "error"
+    assert (client.get("/indexes/reports").json(), sorted((home / ".uploads").rglob("*"))) == before
+
+
+def test_cancelling_leaves_the_file_of_another_upload_of_the_book(client: httpx2.Client, home: Path) -> None:
+    book = "\n\n".join(f"Wheel {number} has {number % 60} teeth. It turns." for number in range(20_000)).encode()
+
+    def begun(index: str) -> AbstractContextManager[httpx2.Response]:
+        return client.stream("POST", "/books", params={"name": "gears.txt", "index": index}, content=book)
+
+    first = ExitStack()
+    first.enter_context(begun("cancelled"))
+    with begun("gears") as other:
+        first.close()
+        assert list(events(other.iter_lines()))[-1][0] == "result"
+    await_that(lambda: len(list((home / ".uploads").glob("*/gears.txt"))) == 1)
+    synced = client.post("/indexes/gears/sync", json={}).json()
+    assert (synced["unchangedSources"], synced["removedSources"]) == (1, 0)
+    assert "cancelled" not in [shelf["index"] for shelf in client.get("/books").json()["shelves"]]
+
+
+def test_a_file_goes_with_the_last_index_that_has_it(client: httpx2.Client, home: Path, tmp_path: Path) -> None:
+    send(client, "deed.txt", b"The deed was signed in 1811.", index="deeds")
+    (kept,) = (home / ".uploads").glob("*/deed.txt")
+    with Library(Settings(home=home)) as library:
+        library.export_index(tmp_path / "deeds.zip", "deeds")
+        library.import_index(tmp_path / "deeds.zip", "copied")
+        assert client.delete("/indexes/deeds").status_code == 200
+        assert kept.is_file()
+        assert library.remove("copied") == "copied"
+    assert not kept.parent.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "detail"),
     [
@@ -158,6 +231,7 @@ def test_what_cannot_be_read_leaves_nothing_behind(
     last, error = send(client, name, data)[-1]
     assert (last, error["error"]) == ("error", "UnreadableFileError")
     assert error["detail"].startswith(detail)
+    assert error.get("status", 422) == 422
     assert (client.get("/books").json(), sorted((home / ".uploads").rglob("*"))) == before
 
 

@@ -38,13 +38,15 @@ REASON: dict[tuple[type[AstRagError], str], int] = {
 }
 """By `details["reason"]`."""
 
-RATE_LIMITED, UNAVAILABLE = 429, 503
+SENT_IN, RATE_LIMITED, UNAVAILABLE = 422, 429, 503
 
 
 def http_status(error: AstRagError) -> int:
     """The status for an error."""
     if error.details.get("status") == RATE_LIMITED:
         return RATE_LIMITED
+    if error.details.get("sent_in"):  # the file that cannot be read is the request's own, and no source of ours
+        return SENT_IN
     kind, status = next((kind, status) for kind, status in STATUS if isinstance(error, kind))
     return REASON.get((kind, str(error.details.get("reason"))), status)
 

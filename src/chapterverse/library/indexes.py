@@ -21,6 +21,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, 
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_again, cut_files, index_id, look, truncated
 from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug
+from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
 from chapterverse.providers.service import Embeddings
@@ -57,6 +58,7 @@ class Indexes:
         self.settings = settings or Settings()
         self.store = store or open_store(self.settings)
         self.embeddings = embeddings or Embeddings()
+        self.uploads = Uploads(self.store, self.settings)
         self._reader = reader
 
     async def __aenter__(self) -> Self:
@@ -83,14 +85,18 @@ class Indexes:
         chunking: Chunking | None = None,
         spec: Mapping[str, Any] | None = None,
         ingestion: Ingestion = Ingestion(),
+        replacing: Collection[str] = (),
     ) -> BuildResult | SyncResult:
-        """Index a book or a folder: into the index that is named, beside the books it has, or into one of its own."""
+        """Index a book or a folder: into the index that is named, beside the books it has, or into one of its own.
+
+        `replacing` are addresses of sources of that index that this one takes the place of.
+        """
         source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
         wanted = index or self.settings.index
         name = wanted or await self._own_name(source.address)
         key, first = slug(name), slug(wanted or index_name(source.address))
         if key in await self.store.indexes():
-            return await self._extend(key, source, embedding, chunking, ingestion)
+            return await self._extend(key, source, embedding, chunking, ingestion, replacing)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
         result = await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
         note = f"The index {first!r} has other books: this one is {key!r}."
@@ -152,6 +158,7 @@ class Indexes:
         left_out = _notices(offers)
         wanted = _fingerprints(offers)
         async with (
+            self.uploads.tidied(key),
             aclosing(cut_files(offers, wanted, chunking, ingestion, left_out)) as cut,
             aclosing(truncated(cut, ingestion, left_out)) as taken,
         ):
@@ -190,7 +197,13 @@ class Indexes:
         return await self._step(wish, offers, _fingerprints(offers), ingestion, access, dry_run)
 
     async def _extend(
-        self, key: str, source: SourceSpec, embedding: str | None, chunking: Chunking | None, ingestion: Ingestion
+        self,
+        key: str,
+        source: SourceSpec,
+        embedding: str | None,
+        chunking: Chunking | None,
+        ingestion: Ingestion,
+        replacing: Collection[str],
     ) -> SyncResult:
         """Take one more source into an index; its other sources are not looked at.
 
@@ -199,9 +212,10 @@ class Indexes:
         record = await self.store.record(key)
         async with await self.store.reader(key) as reader:
             held = await reader.sources()
-        elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
+        old = {source.address, *replacing}
+        elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id not in old}
         offer = (await self._look([source], ingestion, set(elsewhere)))[0]
-        others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address != source.address]
+        others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address not in old]
         wish = self._wish(record, [*others, offer], chunking, embedding)
         return await self._step(wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
 
@@ -243,7 +257,10 @@ class Indexes:
         target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
         plan = await plan_sync(self.store, wish, offered)
         failed: list[Notice] = []
-        async with aclosing(self._cut(plan, offers, ingestion, failed)) as cut:
+        async with (
+            self.uploads.tidied(wish.id),
+            aclosing(self._cut(plan, offers, ingestion, failed)) as cut,
+        ):
             result = await sync_index(
                 self.store,
                 plan,
@@ -329,7 +346,8 @@ class Indexes:
     async def remove(self, index: str) -> str:
         """Delete an index, a damaged one too; its id."""
         key = await self.find(index)
-        await self.store.delete(key)
+        async with self.uploads.tidied(key):
+            await self.store.delete(key)
         return key
 
     async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
-import platformdirs
 from fastapi import APIRouter, Query, Request
 
 from chapterverse.errors import UnreadableFileError
 from chapterverse.index.build import BuildResult
 from chapterverse.ingest.detect import detect
 from chapterverse.library import AsyncLibrary, Ingestion
+from chapterverse.library.terms import slug
 from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
-from chapterverse.surfaces.http.events import Event, EventStream, Report, with_progress
+from chapterverse.surfaces.http.events import EventStream, Report, as_events
 
 router = APIRouter(prefix="/books", tags=["books"])
 
@@ -38,61 +37,78 @@ async def add_book(
     """Index the file that is the body of the request.
 
     Answers with server-sent events: `progress` with a stage, `reading` or `embedding`, and how many of how many
-    passages are done; at last `result` with the book, or `error`. A file that cannot be read leaves nothing behind.
+    passages are done; at last `result` with the book, or `error`. What is no book at all, and an index that cannot take
+    one, is refused with a status of its own. In an index that is named, the file takes the place
+    of one of its name that was sent in before. A file that cannot be read leaves nothing behind, and all as it was.
     """
     data = await request.body()
-    return EventStream(request, _events(library, data, name, index))
-
-
-async def _events(library: AsyncLibrary, data: bytes, name: str, index: str | None) -> AsyncGenerator[Event, None]:
     name = _safe(name)
     with _about(name):
         detect(data, name)  # what is no book at all is refused before anything is kept
-    path, known = await asyncio.to_thread(_keep, data, name, _home(library))
-    added = False
 
     async def work(report: Report) -> dict[str, Any]:
-        nonlocal added
-        book = await _add(library, path, index, report)
-        added = True
-        return book
+        return await _add(library, data, name, index, report)
 
-    try:
-        async for event in with_progress(work):
-            yield event
-    finally:
-        if not (added or known):
-            path.unlink()
-            with suppress(OSError):  # the same text may have been sent under another name too
-                path.parent.rmdir()
+    return await as_events(request, work)
 
 
-async def _add(library: AsyncLibrary, path: Path, index: str | None, report: Report) -> dict[str, Any]:
-    done = total = 0
-
-    def cut(chunks: int) -> None:
-        nonlocal total
-        total += chunks  # of several books, where the index that takes this one in has to be made anew
-        tell()
-
-    def stored(chunks: int) -> None:
-        nonlocal done
-        done = chunks
-        tell()
-
-    def tell() -> None:
-        report({"stage": "embedding", "done": done, "of": total})
-
+async def _add(library: AsyncLibrary, data: bytes, name: str, index: str | None, report: Report) -> dict[str, Any]:
+    index, former = await _place(library, data, name, index)
+    path = library.uploads.place(data, name, former)
+    ingestion = Ingestion(skip_failures=False, **_hooks(report))
+    replacing = [str(one) for one in former if one != path]
     report({"stage": "reading"})
-    ingestion = Ingestion(skip_failures=False, on_cut=cut, on_chunks=stored)
-    with _about(path.name):
-        result = await library.add(path, index=index, ingestion=ingestion)
+    try:
+        if not path.exists():
+            await asyncio.to_thread(path.write_bytes, data)
+        with _about(name):
+            result = await library.add(path, index=index, ingestion=ingestion, replacing=replacing)
+    finally:
+        await library.uploads.discard([path])
     shelf = await library.inspect(result.record.id)
     book = next(source for source in shelf.sources if source.source_id == str(path))
     warnings = [notice.reason for notice in result.warnings]
     if isinstance(result, BuildResult) and result.note:
         warnings.append(result.note)
     return {"index": shelf.record.id, "file_id": book.file_id, "title": book.title, "warnings": warnings}
+
+
+async def _place(library: AsyncLibrary, data: bytes, name: str, index: str | None) -> tuple[str | None, list[Path]]:
+    """The index that a file belongs into, if there is one, and the kept files there that it is or takes the place of.
+
+    Without the name of an index nothing is replaced, for another book may have the same name; but what was sent in
+    before and has an index of its own is found there.
+    """
+    wanted, uploads = index or library.settings.index, library.uploads
+    if wanted:
+        key = slug(wanted)
+        there = [record for record in await library.indexes() if record.id == key]
+        return wanted, [path for record in there for path in uploads.of(record) if path.name == name]
+    for record in await library.indexes():
+        known = uploads.same(data, name, uploads.of(record))
+        if known and len(record.source_config["sources"]) == 1:
+            return record.id, [known]
+    return None, []
+
+
+def _hooks(report: Report) -> dict[str, Any]:
+    """What is told while the passages are embedded."""
+    done = total = 0
+
+    def tell() -> None:
+        report({"stage": "embedding", "done": done, "of": total})
+
+    def on_cut(chunks: int) -> None:
+        nonlocal total
+        total += chunks  # of several books, where the index that takes this one in has to be made anew
+        tell()
+
+    def on_chunks(chunks: int) -> None:
+        nonlocal done
+        done = chunks
+        tell()
+
+    return {"on_cut": on_cut, "on_chunks": on_chunks}
 
 
 @contextmanager
@@ -102,22 +118,7 @@ def _about(name: str) -> Iterator[None]:
         yield
     except UnreadableFileError as error:
         message = _LOCKED if error.reason == "encrypted" else error.explanation
-        raise UnreadableFileError(error.reason, message, file=name, cause=error) from error
-
-
-def _keep(data: bytes, name: str, home: Path) -> tuple[Path, bool]:
-    """Where the file is kept, under the hash of what is in it; and whether it was there before."""
-    path = home / hashlib.sha256(data).hexdigest()[:16] / name
-    known = path.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path, known
-
-
-def _home(library: AsyncLibrary) -> Path:
-    """The folder of the files, which stay, so that `sync` finds them again."""
-    home = library.settings.home or platformdirs.user_data_path("chapterverse", appauthor=False)
-    return home.resolve() / ".uploads"
+        raise UnreadableFileError(error.reason, message, file=name, details={"sent_in": True}, cause=error) from error
 
 
 def _safe(name: str) -> str:
