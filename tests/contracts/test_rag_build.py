@@ -219,6 +219,9 @@ def test_sync(rag: RAG, tmp_path: Path) -> None:
         trial = rag.syncIndex({"indexFileId": index, **request})
         assert set(trial) == SYNCED
         assert (trial["dryRun"], trial["persisted"], {key: trial[key] for key in expected}) == (True, False, expected)
+    for one, other in ((True, False), (False, True)):
+        with pytest.raises(AstRagValidationError, match=r"'dryRun' and 'options\.dryRun' contradict each other"):
+            rag.syncIndex({"indexFileId": index, "dryRun": one, "options": {"dryRun": other}})
     assert files(rag, index) == ["one.txt", "three.txt", "two.txt"]
     done = rag.syncIndex({"indexFileId": index})
     assert (done["dryRun"], done["persisted"], {key: done[key] for key in expected}) == (False, True, expected)

@@ -171,6 +171,14 @@ class SyncRequest(Section):
     dry_run: bool | None = None
     auth: Auth = None
 
+    @model_validator(mode="after")
+    def _of_one_mind(self) -> Self:
+        """A trial that was asked for is never carried out because it was called off elsewhere in the request."""
+        said = {self.dry_run, self.options and self.options.dry_run}
+        if said >= {True, False}:
+            raise ValueError("'dryRun' and 'options.dryRun' contradict each other: leave one of them out")
+        return self
+
 
 class QueryRequest(RetrievalSection):
     """What searching and answering share. Fields of `retrieval` also stand at the top, as they did of old."""

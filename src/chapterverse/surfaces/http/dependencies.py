@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
 from chapterverse.contracts.requests import Configuration
+from chapterverse.errors import AstRagValidationError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http.metrics import Metrics
@@ -49,6 +50,12 @@ def writing(service: Annotated[ServiceSettings, Depends(_service)]) -> None:
         raise HTTPException(403, "This service only answers: indexes cannot be changed over HTTP.")
 
 
+def told_in_the_body(request: Request) -> None:
+    """Refuse what an address says where nothing reads it: a trial that is asked for there would be carried out."""
+    if said := next(iter(request.query_params), None):
+        raise AstRagValidationError(f"{said}: it stands in the address, where nothing reads it. Put it into the body.")
+
+
 TheLibrary = Annotated[AsyncLibrary, Depends(_library)]
 """The library that the application was made for."""
 TheService = Annotated[ServiceSettings, Depends(_service)]
@@ -61,5 +68,7 @@ RequestId = Annotated[str, Depends(_request_id)]
 """What this request is called, in its response and in the log."""
 WRITING = Depends(writing)
 """For routes that change an index."""
+BODY_ONLY = Depends(told_in_the_body)
+"""For routes that take all they are told from the body."""
 WARM = Depends(_warm)
 """For routes that need the models: while they are being loaded, no time counts."""

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from chapterverse.contracts import operations
 from chapterverse.contracts.requests import BuildRequest, InspectRequest, SyncRequest
 from chapterverse.surfaces.http import policy
-from chapterverse.surfaces.http.dependencies import WRITING, TheConfiguration, TheLibrary, TheService
+from chapterverse.surfaces.http.dependencies import BODY_ONLY, WRITING, TheConfiguration, TheLibrary, TheService
 from chapterverse.surfaces.http.events import Report, as_events, wants_events, while_connected
 
 router = APIRouter(prefix="/indexes", tags=["indexes"])
@@ -30,7 +30,7 @@ async def indexes(library: TheLibrary) -> list[Body]:
     ]
 
 
-@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING])
+@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY])
 async def build(
     body: BuildRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Response:
@@ -45,7 +45,7 @@ async def build(
     )
 
 
-@router.post("/{index}/sync", response_model=None, dependencies=[WRITING])
+@router.post("/{index}/sync", response_model=None, dependencies=[WRITING, BODY_ONLY])
 async def sync(
     index: str,
     body: SyncRequest,
