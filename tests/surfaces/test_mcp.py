@@ -24,10 +24,10 @@ from mcp.types import CallToolResult, ResourceTemplateReference
 from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK, NOT_IN_SELECTION, SEARCH_FAILED
 from chapterverse.errors import AstRagError
 from chapterverse.library import AsyncLibrary
-from chapterverse.settings import Settings
+from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.mcp.run import run_http, run_stdio
 from tests.clocks import INDEX
-from tests.surfaces.service import free_port, served, small_library
+from tests.surfaces.service import build, free_port, served, small_library, write_books
 
 ROOT = Path(__file__).parents[2]
 BOOK = "the-clocks-of-harrow-vale.pdf"
@@ -295,6 +295,25 @@ def test_a_store_that_cannot_be_reached_is_a_tool_error() -> None:
         for assistant in connected(str(service.base_url.join("/mcp"))):
             assert f"{SEARCH_FAILED} Trying again may help." in assistant.error("search", query="bells")
             assert "127.0.0.1:9" not in assistant.error("ask", question="Who cast the bell?")
+
+
+def test_an_index_that_cannot_be_opened_is_told_of(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with served(small_library(home), ServiceSettings(roots=(str(tmp_path),))) as service:
+        for name in ("Books", "Torn"):
+            build(service, write_books(tmp_path / "books"), name)
+        (home / "torn" / "manifest.json").write_text("{")
+        for assistant in connected(str(service.base_url.join("/mcp"))):
+            listed = assistant.structured("list_books")
+            assert ({book["index"] for book in listed["books"]}, listed["troubles"][0]["index"]) == ({"books"}, "torn")
+            assert "`chapterverse remove torn`" in listed["troubles"][0]["trouble"]
+            service.delete("/indexes/books")
+            told = text_of(assistant.call("list_books"))
+            assert "torn cannot be opened: The manifest of the index 'torn' is damaged" in told
+            assert "There are no books yet" not in told
+            assert str(tmp_path) not in told
+            service.delete("/indexes/torn")
+            assert "There are no books yet" in text_of(assistant.call("list_books"))
 
 
 def test_every_surface_of_the_service_counts_its_answers(tmp_path: Path) -> None:

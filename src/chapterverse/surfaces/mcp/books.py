@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chapterverse.errors import AstRagValidationError
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Inspection
 from chapterverse.types import Document, IndexRecord, SourceRecord
 
@@ -13,12 +13,11 @@ class Books:
     def __init__(self, library: AsyncLibrary) -> None:
         self._library = library
 
-    async def shelves(self, index: str | None = None) -> list[Inspection]:
-        """The index that is named, or all of them, with the books in each."""
+    async def survey(self, index: str | None = None) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+        """The index that is named, or all of them, with the books in each; and what is wrong with any other."""
         if index is not None:
-            return [await self._library.inspect(index)]
-        shelves, _ = await self._library.survey()
-        return shelves
+            return [await self._library.inspect(index)], {}
+        return await self._library.survey()
 
     async def find(self, index: str | None, file: str | None) -> tuple[IndexRecord, SourceRecord]:
         """The book that is meant; without a name, the only one of its index."""

@@ -27,7 +27,7 @@ class BookServer(MCPServer[object]):
 
     async def list_resources(self) -> list[Resource]:
         try:
-            books = results.book_list(await self._books.shelves()).books
+            books = results.book_list(*await self._books.survey()).books
         except AstRagError as error:
             raise ResourceError(public_message(error)) from error
         return [

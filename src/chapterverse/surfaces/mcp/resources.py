@@ -48,7 +48,7 @@ def add_resources(server: MCPServer[object], library: AsyncLibrary) -> None:
         if not isinstance(ref, TemplateReference):
             return None
         given = (context.arguments if context else None) or {}
-        books = results.book_list(await shelves.shelves()).books
+        books = results.book_list(*await shelves.survey()).books
         if argument.name == "index":
             return _suggested(argument.value, (one.index for one in books))
         books = [one for one in books if given.get("index", one.index) == one.index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -10,6 +10,8 @@ from chapterverse.answer.cite import in_words
 from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.render import footnoted
 from chapterverse.contracts.ask import Body, place_fields
+from chapterverse.contracts.errors_map import public_message
+from chapterverse.errors import AstRagError
 from chapterverse.library import Inspection, SearchResult
 from chapterverse.surfaces.mcp.addresses import address
 from chapterverse.surfaces.mcp.slices import Slice
@@ -98,10 +100,18 @@ class Book(BaseModel):
     uri: str
 
 
+class Trouble(BaseModel):
+    """An index that cannot be opened."""
+
+    index: str
+    trouble: str = Field(description="What is wrong with it, and what to do.")
+
+
 class BookList(BaseModel):
     """The books there are."""
 
     books: list[Book]
+    troubles: list[Trouble] = Field(description="Indexes that cannot be opened: their books are not listed.")
 
 
 def ask_result(answer: Answer, index: str | None) -> AskResult:
@@ -180,7 +190,7 @@ def read_text(document: Document, part: Slice) -> str:
     return "\n".join(lines)
 
 
-def book_list(shelves: Sequence[Inspection]) -> BookList:
+def book_list(shelves: Sequence[Inspection], troubles: Mapping[str, AstRagError]) -> BookList:
     return BookList(
         books=[
             Book(
@@ -195,20 +205,22 @@ def book_list(shelves: Sequence[Inspection]) -> BookList:
             )
             for shelf in shelves
             for source in shelf.sources
-        ]
+        ],
+        troubles=[Trouble(index=index, trouble=public_message(error)) for index, error in troubles.items()],
     )
 
 
 def list_text(books: BookList) -> str:
-    if not books.books:
+    if not books.books and not books.troubles:
         return "There are no books yet: `chapterverse add BOOK` on the command line adds one."
-    lines = (
+    lines = [
         f"- {one.title} (index {one.index}, file {one.file_id}"
         + (f", {one.pages} pages" if one.pages else "")
         + (f", {len(one.chapters)} chapters" if one.chapters else "")
         + ")"
         for one in books.books
-    )
+    ]
+    lines += [f"- The index {one.index} cannot be opened: {one.trouble}" for one in books.troubles]
     return "\n".join(lines)
 
 

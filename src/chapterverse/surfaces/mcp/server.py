@@ -177,9 +177,10 @@ class Tools:
         self,
         index: Annotated[str | None, Field(description="Only the books of this index.")] = None,
     ) -> Annotated[CallToolResult, results.BookList]:
-        """List the books that can be asked, searched and read, with their chapters and the index that holds each."""
+        """List the books that can be asked, searched and read, with their chapters and the index that holds each;
+        and the indexes that cannot be opened, with the reason."""
         with _told():
-            books = results.book_list(await self._books.shelves(index))
+            books = results.book_list(*await self._books.survey(index))
             return _result(results.list_text(books), books)
 
     async def _filter(self, index: str | None, file: str | None, read_until: int | None) -> Filter | None:
