@@ -186,6 +186,30 @@ def test_a_second_book_joins_an_index(library: Library, books: Path, tmp_path: P
     assert library.sync("shelf").unchanged_sources == 3
 
 
+@pytest.mark.anyio
+async def test_a_book_that_joins_meanwhile_is_not_lost(books: Path, tmp_path: Path) -> None:
+    (books / "clocks.md").write_text("# Clocks\n\nThe striking train is wound on Mondays.\n")
+    embeddings = Embeddings()
+    embeddings.registry.register("fake", FakeEmbedder())
+
+    class Slow(AsyncLibrary):
+        """Takes so long to look at a source that another book joins first."""
+
+        async def _look(self, *args: Any) -> Any:
+            await AsyncLibrary(settings, store=self.store, embeddings=embeddings).add(books / "sheep.md", index="shelf")
+            return await super()._look(*args)
+
+    settings = Settings(home=tmp_path / "home", embedding="fake")
+    async with AsyncLibrary(settings, embeddings=embeddings) as library:
+        await library.add(books / "bells.md", index="shelf")
+        with pytest.raises(AstRagIndexError, match="changed by somebody else meanwhile") as refused:
+            await Slow(settings, store=library.store, embeddings=embeddings).add(books / "clocks.md", index="shelf")
+        assert refused.value.retryable
+        await library.add(books / "clocks.md", index="shelf")
+        there = (await library.inspect("shelf")).sources
+        assert [source.file_id for source in there] == ["bells.md", "clocks.md", "sheep.md"]
+
+
 def test_other_chunking_rebuilds(library: Library, books: Path) -> None:
     library.add("sample", index="clocks")
     before = library.inspect("clocks").stats.chunks

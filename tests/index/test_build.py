@@ -44,7 +44,8 @@ async def sync(
     max_chunks: int | None = None,
 ) -> SyncResult:
     """Sync as the library does: fingerprint everything, cut what the plan asks for."""
-    plan = await plan_sync(store, target or await store.record("shelf"), fingerprints(*offered, *unreadable))
+    base = await store.record("shelf")
+    plan = await plan_sync(store, base, target or base, fingerprints(*offered, *unreadable))
     wanted = [document for document in offered if document.file_id in plan.to_cut]
     return await sync_index(
         store,
@@ -269,9 +270,10 @@ class TestSync:
         assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
 
     async def test_a_plan_that_is_out_of_date(self, store: EdgeStore) -> None:
-        plan = await plan_sync(store, await store.record("shelf"), fingerprints(WHALE, TALK))
+        base = await store.record("shelf")
+        plan = await plan_sync(store, base, base, fingerprints(WHALE, TALK))
         await sync(store, GARDEN)
-        with pytest.raises(AstRagIndexError, match="has changed since") as refused:
+        with pytest.raises(AstRagIndexError, match="changed by somebody else") as refused:
             await sync_index(store, plan, files(TALK), CountingEmbed())
         assert refused.value.retryable
         assert await texts(store) == paragraphs(GARDEN)

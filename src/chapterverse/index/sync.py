@@ -14,7 +14,7 @@ import numpy as np
 
 from chapterverse.errors import AstRagIndexError
 from chapterverse.index.build import CutFile, Embed, PointWriter, Progress, check_chunk_count, timestamp
-from chapterverse.protocols import Store, Vectors, Writer
+from chapterverse.protocols import IndexReader, Store, Vectors, Writer
 from chapterverse.types import Entry, Filter, IndexRecord, Notice, to_dict
 
 _FILES_AT_ONCE = 100
@@ -73,11 +73,15 @@ class SyncResult:
         return {name: value for name, value in to_dict(self).items() if type(value) is int}
 
 
-async def plan_sync(store: Store, target: IndexRecord, offered: Mapping[str, str]) -> SyncPlan:
-    """Compare the index with what the sources offer now: the fingerprint of every file, by file id."""
+async def plan_sync(store: Store, base: IndexRecord, target: IndexRecord, offered: Mapping[str, str]) -> SyncPlan:
+    """Compare the index with what the sources offer now: the fingerprint of every file, by file id.
+
+    `base` is the index as it was when the caller began to look: what somebody has added since is not to be taken for
+    what the sources no longer offer.
+    """
     async with await store.reader(target.id) as reader:
+        _check_unchanged(reader, base)
         held = {source.file_id: source for source in await reader.sources()}
-        base = reader.record
     unchanged = [file_id for file_id in offered if file_id in held and held[file_id].fingerprint == offered[file_id]]
     return SyncPlan(
         base=base,
@@ -134,6 +138,12 @@ async def sync_index(
     return sync.result(record, persisted=True)
 
 
+def _check_unchanged(reader: IndexReader, base: IndexRecord) -> None:
+    if reader.record != base:
+        message = f"The index '{base.id}' was changed by somebody else meanwhile; nothing was written. Try again."
+        raise AstRagIndexError(message, retryable=True)
+
+
 class _Sync:
     """One sync: what the index held of the files that are touched, and what becomes of it."""
 
@@ -155,9 +165,7 @@ class _Sync:
         plan = self._plan
         touched = (*plan.changed, *plan.removed, *(plan.unchanged if plan.is_rebuild else ()))
         async with await store.reader(plan.target.id) as reader:
-            if reader.record != plan.base:
-                message = f"The index '{plan.target.id}' has changed since the sync was planned."
-                raise AstRagIndexError(message, retryable=True)
+            _check_unchanged(reader, plan.base)
             for start in range(0, len(touched), _FILES_AT_ONCE):
                 async for point in reader.points(Filter(file_ids=touched[start : start + _FILES_AT_ONCE])):
                     entry = point.entry

@@ -194,7 +194,7 @@ class Indexes:
         record = await self.record(index)
         offers = await self._look(_specs(record) if sources is None else sources, ingestion)
         wish = self._wish(record, offers, chunking, embedding, access)
-        return await self._step(wish, offers, _fingerprints(offers), ingestion, access, dry_run)
+        return await self._step(record, wish, offers, _fingerprints(offers), ingestion, access, dry_run)
 
     async def _extend(
         self,
@@ -217,7 +217,7 @@ class Indexes:
         offer = (await self._look([source], ingestion, set(elsewhere)))[0]
         others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address not in old]
         wish = self._wish(record, [*others, offer], chunking, embedding)
-        return await self._step(wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
+        return await self._step(record, wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
 
     def _wish(
         self,
@@ -247,6 +247,7 @@ class Indexes:
 
     async def _step(
         self,
+        base: IndexRecord,
         wish: IndexRecord,
         offers: Sequence[Offer],
         offered: Mapping[str, str],
@@ -255,7 +256,7 @@ class Indexes:
         dry_run: bool = False,
     ) -> SyncResult:
         target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
-        plan = await plan_sync(self.store, wish, offered)
+        plan = await plan_sync(self.store, base, wish, offered)
         failed: list[Notice] = []
         async with (
             self.uploads.tidied(wish.id),
