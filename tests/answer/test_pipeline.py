@@ -18,6 +18,7 @@ from chapterverse.answer.topic import Verdict
 from chapterverse.answer.validate import DEFAULTS, ValidationSettings
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import GivenContent, Writer
+from chapterverse.library.deadline import for_answer
 from chapterverse.protocols import Reader
 from chapterverse.types import Answer, AnswerSpan, Entry, Reading, Reason, Spoken, Stage
 from tests.answer.stand_ins import WordReader, passages
@@ -67,8 +68,14 @@ def put(
         [replace(one, chunk=replace(one.chunk, file_id=one.chunk.id)) for one in entries], distant, author
     )
     with ThreadPoolExecutor(1) as executor:
-        mind = Mind(reader or WordReader(), split, Writer(split, executor), validation, seconds=30, executor=executor)
-        return asyncio.run(ask(question, mind, book, selection, watch)), book
+
+        async def asked() -> Answer:
+            async with for_answer(30) as deadline:
+                writer = Writer(split, executor, deadline)
+                mind = Mind(reader or WordReader(), split, writer, validation, executor)
+                return await ask(question, mind, book, selection, watch)
+
+        return asyncio.run(asked()), book
 
 
 def test_every_part_of_a_question_is_searched_for() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +20,11 @@ class Drafted:
     turns: int
 
 
-async def write(question: str, offered: Sequence[Passage], *, seconds: float = 5.0, **options: Any) -> Drafted:
+async def write(question: str, offered: Sequence[Passage], **options: Any) -> Drafted:
     said: list[DraftSentence] = []
 
     async def say(sentence: DraftSentence, _: Sequence[Passage]) -> None:
         said.append(sentence)
 
-    deadline = asyncio.get_running_loop().time() + seconds
-    drafted = await draft(question, offered, deadline=deadline, say=say, **options)
+    drafted = await draft(question, offered, say=say, **options)
     return Drafted(tuple(said), drafted.passages, drafted.usage, drafted.turns)

@@ -293,7 +293,7 @@ def test_a_store_that_cannot_be_reached_is_a_tool_error() -> None:
     library = AsyncLibrary(Settings(QDRANT_URL="http://127.0.0.1:9", index=INDEX))
     with served(library) as service:
         for assistant in connected(str(service.base_url.join("/mcp"))):
-            assert f"{SEARCH_FAILED} Trying again may help." in assistant.error("search", query="bells")
+            assert assistant.error("search", query="bells").endswith(f": {SEARCH_FAILED}")
             assert "127.0.0.1:9" not in assistant.error("ask", question="Who cast the bell?")
 
 

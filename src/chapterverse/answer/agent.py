@@ -5,7 +5,6 @@ It takes seconds to import, so import this module when a question is asked, not 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -87,12 +86,11 @@ async def draft(
     passages: Sequence[Passage],
     *,
     model: Model,
-    deadline: float,
     say: Say,
     settings: AgentSettings = DEFAULTS,
     search: Search | None = None,
 ) -> Draft:
-    """Let the model answer from these passages until `deadline`, on the clock of the running loop.
+    """Let the model answer from these passages.
 
     Each sentence is handed to `say` as it is written. What was said stays said: a model that fails halfway and is asked
     once more goes on from there. Without `search` (a selection must have none) it has no tools.
@@ -101,21 +99,8 @@ async def draft(
     if not passages:
         raise NoContentError("There are no passages to answer from.")
     desk = _Desk(question, list(passages), settings, search, say)
-    if asyncio.get_running_loop().time() >= deadline:
-        raise _too_late(None)
-    try:
-        async with asyncio.timeout_at(deadline) as limit:
-            await _ask(desk, model)
-    except TimeoutError as error:
-        if not limit.expired():
-            raise
-        raise _too_late(error) from error
+    await _ask(desk, model)
     return Draft(tuple(desk.passages), desk.usage, desk.turns)
-
-
-def _too_late(cause: TimeoutError | None) -> GenerationError:
-    message = "The model did not answer before the deadline. Try again, or allow more time."
-    return GenerationError(message, details={"reason": "deadline"}, cause=cause)
 
 
 @dataclass(slots=True)

@@ -57,7 +57,6 @@ class Drafter(Protocol):
         reader: Reader,
         threshold: float,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
-        deadline: float,
         say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
     ) -> tuple[Sequence[Passage], dict[str, Any]]:
         """Hand each sentence to `say` as it is written; every passage that was offered, and what it took.
@@ -75,6 +74,4 @@ class Mind:
     sentences: Sentences
     draft: Drafter
     validation: ValidationSettings = DEFAULTS
-    seconds: float = 5.0
-    """How long an answer may take."""
     executor: Executor | None = None

@@ -85,12 +85,11 @@ async def ask(
 ) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
     mind = replace(mind, reader=OncePerQuestion(mind.reader))
-    deadline = asyncio.get_running_loop().time() + mind.seconds
-    answer = await _Ask(question, mind, book, selection, watch, deadline).run()
+    answer = await _Ask(question, mind, book, selection, watch).run()
     if book is not None and answer.reason == "answer_absent" and names_somebody(question):
         asked = in_first_person(question, await book.author())
         if asked:
-            again = await _Ask(asked, mind, book, None, watch, deadline, timings=dict(answer.timings)).run()
+            again = await _Ask(asked, mind, book, None, watch, timings=dict(answer.timings)).run()
             return replace(again, question=question) if again.status == "ok" else replace(answer, timings=again.timings)
     return answer
 
@@ -104,8 +103,6 @@ class _Ask:
     book: Book | None
     selection: str | None
     watch: Watch
-    deadline: float
-    """When the event loop's clock must have an answer."""
     passages: list[Passage] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)
     cited: Cited = field(default_factory=lambda: Cited((), ()))
@@ -294,7 +291,6 @@ class _Ask:
             reader=self.mind.reader,
             threshold=self.mind.validation.answer_threshold,
             search=search,
-            deadline=self.deadline,
             say=self._say,
         )
         self.passages = list(offered)

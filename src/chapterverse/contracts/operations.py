@@ -83,8 +83,10 @@ async def sync(
     return responses.synced(result, record.id, dry_run)
 
 
-async def search(library: AsyncLibrary, asked: SearchRequest, config: Configuration) -> Body:
-    """The chunks of an index that bear on a query, best first."""
+async def search(
+    library: AsyncLibrary, asked: SearchRequest, config: Configuration, seconds: float | None = None
+) -> Body:
+    """The chunks of an index that bear on a query, best first; within so many `seconds`, if they are given."""
     check_question(asked.query)
     record = await library.record(asked.index_file_id or config.index_file_id)
     result = await library.search(
@@ -93,6 +95,7 @@ async def search(library: AsyncLibrary, asked: SearchRequest, config: Configurat
         settings=settle.ranking(asked, record, config),
         where=settle.where(asked),
         access=_query_access(library, record, asked, config),
+        seconds=seconds,
     )
     return responses.searched(result)
 

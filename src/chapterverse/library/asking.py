@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,8 @@ from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.answer.validate import Sentences
 from chapterverse.index import lexical
 from chapterverse.library.clipping import clipped, narrows
-from chapterverse.library.loading import load_agent
+from chapterverse.library.deadline import Deadline
+from chapterverse.library.loading import agent_loading
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
 from chapterverse.providers import generation
 from chapterverse.providers.settings import Auth
@@ -226,16 +227,17 @@ class Writer:
         self,
         sentences: Sentences,
         executor: Executor,
+        deadline: Deadline,
         service: generation.HostedModelService | None = None,
         temperature: float = 0.0,
         max_tokens: int = 1024,
     ) -> None:
-        self._sentences, self._executor, self._service = sentences, executor, service
+        self._sentences, self._executor, self._deadline, self._service = sentences, executor, deadline, service
         self._temperature, self._max_tokens = temperature, max_tokens
-        self._loaded: Future[float] | None = None
 
     def prepare(self) -> None:
-        self._loaded = self._executor.submit(load_agent)
+        if not agent_loading().done():
+            self._deadline.pause()
 
     async def __call__(
         self,
@@ -245,10 +247,10 @@ class Writer:
         reader: Reader,
         threshold: float,
         search: Callable[[str], Awaitable[list[Passage]]] | None,
-        deadline: float,
         say: Callable[[DraftSentence, Sequence[Passage]], Awaitable[None]],
     ) -> tuple[Sequence[Passage], dict[str, Any]]:
-        loading = await asyncio.wrap_future(self._loaded or self._executor.submit(load_agent))
+        await asyncio.shield(asyncio.wrap_future(agent_loading()))  # others may wait for it too
+        self._deadline.go_on()
         from chapterverse.answer import agent, models
 
         service, sentences = self._service, self._sentences
@@ -258,7 +260,6 @@ class Writer:
             question,
             passages,
             model=model,
-            deadline=deadline + loading,  # all that was done meanwhile took longer for it
             say=say,
             settings=agent.AgentSettings(temperature=self._temperature, max_tokens=self._max_tokens),
             search=search,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,11 +36,13 @@ from chapterverse.library.asking import (
     Shelf,
     Writer,
 )
+from chapterverse.library.deadline import Deadline, for_answer, for_search
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
-from chapterverse.library.loading import load_agent
+from chapterverse.library.loading import agent_loading
 from chapterverse.library.parts import open_reader, validation_for
 from chapterverse.library.terms import check_question, check_selection, check_text, context_of, home_at
+from chapterverse.library.turns import Turns
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
 from chapterverse.settings import Settings
@@ -93,9 +94,9 @@ class AsyncLibrary(Indexes):
         return library
 
     @cached_property
-    def _executor(self) -> ThreadPoolExecutor:
-        """Where models run: as many at once as there are cores, and no more."""
-        return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="chapterverse-model")
+    def _turns(self) -> Turns:
+        """Where models run."""
+        return Turns()
 
     @cached_property
     def _shelf(self) -> Shelf:
@@ -115,25 +116,27 @@ class AsyncLibrary(Indexes):
         where: Filter | None = None,
         scope: QueryScope = FULL_BOOK,
         access: Access = FROM_ENVIRONMENT,
+        seconds: float | None = None,
     ) -> SearchResult:
-        """The passages of an index that bear on a query, best first."""
+        """The passages of an index that bear on a query, best first; within so many `seconds`, if they are given."""
         query = check_question(query)
-        record = await self.record(index)
-        async with await self.store.reader(record.id) as reader:
-            settings = settings or Retrieval(**record.retrieval_defaults)
-            within = await self._within(reader, where, scope)
-            vector, usage = await self._query_vector(record, query, settings, access)
-            found, diagnostics = await retrieve(
-                reader,
-                query,
-                vector=vector,
-                terms=lexical.query_vector(query),
-                settings=settings,
-                where=within,
-                rerank=self._relevances,
-            )
-            if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
-                diagnostics.unmet = await unmet_condition(reader, where, scope)
+        async with for_search(seconds):
+            record = await self.record(index)
+            async with await self.store.reader(record.id) as reader:
+                settings = settings or Retrieval(**record.retrieval_defaults)
+                within = await self._within(reader, where, scope)
+                vector, usage = await self._query_vector(record, query, settings, access)
+                found, diagnostics = await retrieve(
+                    reader,
+                    query,
+                    vector=vector,
+                    terms=lexical.query_vector(query),
+                    settings=settings,
+                    where=within,
+                    rerank=partial(self._relevances, self._turns.next()),
+                )
+                if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
+                    diagnostics.unmet = await unmet_condition(reader, where, scope)
         return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
 
     async def ask(
@@ -159,25 +162,26 @@ class AsyncLibrary(Indexes):
         it has passed the gate.
         """
         question = check_question(question)
-        if selection is not None:
-            mind = await self._mind(generation, validation)
-            return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
-        record = await self.record(index)
-        mind = await self._mind(generation, validation, record.calibration)
-        async with await self.store.reader(record.id) as reader:
-            settings = settings or Retrieval(**record.retrieval_defaults)
-            said, (question, where) = question, await self._by_title(reader, question, where)
-            given, scope = scope is not None, scope or parse_scope(question)
-            if not (given or asks_for_theme(question)) and await self._is_elsewhere(reader, scope):
-                scope = FULL_BOOK
-            within = await self._within(reader, where, scope)
-            embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
-            context = context_of(question, history)
-            book = IndexedBook(reader, embed, settings, within, self._shelf, self._relevances, context)
-            answer = self._heard(replace(await ask(question, mind, book, watch=watch), question=said))
-            if answer.reason in ("no_matches", "out_of_scope") and await self._is_empty(reader, within):
-                unmet = await unmet_condition(reader, where, scope)
-                answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
+        async with self._deadline(generation) as deadline:
+            if selection is not None:
+                mind = await self._mind(generation, deadline, validation)
+                return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
+            record = await self.record(index)
+            mind = await self._mind(generation, deadline, validation, record.calibration)
+            async with await self.store.reader(record.id) as reader:
+                settings = settings or Retrieval(**record.retrieval_defaults)
+                said, (question, where) = question, await self._by_title(reader, question, where)
+                given, scope = scope is not None, scope or parse_scope(question)
+                if not (given or asks_for_theme(question)) and await self._is_elsewhere(reader, scope):
+                    scope = FULL_BOOK
+                within = await self._within(reader, where, scope)
+                embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
+                context, rerank = context_of(question, history), partial(self._relevances, mind.executor)
+                book = IndexedBook(reader, embed, settings, within, self._shelf, rerank, context)
+                answer = self._heard(replace(await ask(question, mind, book, watch=watch), question=said))
+                if answer.reason in ("no_matches", "out_of_scope") and await self._is_empty(reader, within):
+                    unmet = await unmet_condition(reader, where, scope)
+                    answer = replace(answer, issues=(*answer.issues, Issue(EMPTY_SCOPE, unmet)))
         return replace(answer, usage={"embedding": asdict(embed.usage), "generation": dict(answer.usage)})
 
     def _heard(self, answer: Answer) -> Answer:
@@ -209,20 +213,28 @@ class AsyncLibrary(Indexes):
         validation: ValidationSettings | None = None,
     ) -> Answer:
         """Answer from passages that were found before, and from nothing else; each is a document of its own."""
-        return await ask(check_question(question), await self._mind(generation, validation), GivenContent(entries))
+        question = check_question(question)
+        async with self._deadline(generation) as deadline:
+            return await ask(question, await self._mind(generation, deadline, validation), GivenContent(entries))
+
+    def _deadline(self, generation: Generation) -> Deadline:
+        return for_answer(self.settings.deadline if generation.seconds is None else generation.seconds)
 
     async def _mind(
         self,
         generation: Generation,
+        deadline: Deadline,
         validation: ValidationSettings | None = None,
         calibration: Mapping[str, Any] | None = None,
     ) -> Mind:
         service = resolve(generation.model, auth=generation.auth, options=generation.options)
-        writer = Writer(split, self._executor, service, generation.temperature, generation.max_tokens)
+        turn = self._turns.next()
+        writer = Writer(split, turn, deadline, service, generation.temperature, generation.max_tokens)
         if validation is None:
-            validation = await asyncio.to_thread(validation_for, self.reader, calibration)
-        seconds = self.settings.deadline if generation.seconds is None else generation.seconds
-        return Mind(self.reader, split, writer, validation, seconds, self._executor)
+            deadline.pause()
+            validation = await asyncio.to_thread(validation_for, self.reader, calibration)  # the reader is loaded
+            deadline.go_on()
+        return Mind(self.reader, split, writer, validation, turn)
 
     async def document(self, file_id: str, index: str | None = None) -> Document:
         """A whole document, as the index holds it."""
@@ -232,7 +244,7 @@ class AsyncLibrary(Indexes):
 
     async def warm_up(self) -> None:
         """Load what the first question would otherwise wait for."""
-        await asyncio.to_thread(load_agent)
+        await asyncio.shield(asyncio.wrap_future(agent_loading()))
         await asyncio.to_thread(self.reader.read, "Is it ready?", ["It is ready."])
 
     async def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
@@ -251,9 +263,9 @@ class AsyncLibrary(Indexes):
         embedded = await self.embeddings.embed(target, [query], "query")
         return embedded.vectors[0].tolist(), embedded.usage
 
-    async def _relevances(self, question: str, passages: Sequence[str]) -> list[float]:
-        readings = await asyncio.to_thread(self.reader.read, question, passages)
-        return [reading.answerable for reading in readings]
+    async def _relevances(self, turn: Executor | None, question: str, passages: Sequence[str]) -> list[float]:
+        read = asyncio.get_running_loop().run_in_executor(turn, self.reader.read, question, passages)
+        return [reading.answerable for reading in await read]
 
     async def _by_title(self, reader: IndexReader, question: str, where: Filter | None) -> tuple[str, Filter | None]:
         """A question for the theme of a book that it names by its title, as one of "the book", and where that is."""

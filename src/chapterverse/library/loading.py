@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -13,9 +14,17 @@ _AGENT = "chapterverse.answer.models"
 _MCP_ERRORS = "mcp.shared.exceptions"
 
 
-def load_agent() -> float:
-    """Import the agent with its SDK, and say how many seconds that took: next to none after the first time."""
-    began = time.perf_counter()
+@cache
+def agent_loading() -> Future[None]:
+    """The agent as it is being loaded, once in a process, in a thread that no other work waits for."""
+    thread = ThreadPoolExecutor(1, thread_name_prefix="chapterverse-loading")
+    loading = thread.submit(load_agent)
+    thread.shutdown(wait=False)
+    return loading
+
+
+def load_agent() -> None:
+    """Import the agent with its SDK."""
     first, collecting = _AGENT not in sys.modules, gc.isenabled()
     gc.disable()  # an import makes a hundred thousand objects, and all of them stay
     try:
@@ -27,7 +36,6 @@ def load_agent() -> float:
     finally:
         if collecting:
             gc.enable()
-    return time.perf_counter() - began
 
 
 def _load_mcp_errors() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 _HINTS = {
     "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
     "allow_private_addresses": "--allow-private",
-    "or allow more time.": "or allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
+    "allow more time with CHAPTERVERSE_DEADLINE.": "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
 }
 """What the library advises, and how that is said on the command line."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -14,7 +13,6 @@ from chapterverse.answer.scope import QueryScope
 from chapterverse.contracts import operations
 from chapterverse.contracts.ask import AskRequest, answered, spoken
 from chapterverse.contracts.requests import AnswerRequest, SearchRequest
-from chapterverse.errors import AstRagRetrievalError, GenerationError
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http import policy
@@ -31,7 +29,6 @@ from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
 router = APIRouter(tags=["asking"], dependencies=[WARM])
 
-T = TypeVar("T")
 Body = dict[str, Any]
 
 
@@ -50,9 +47,9 @@ async def ask(
     """
     options = await _options(body, library, service)
     if wants_events(request):
-        events = events_in_time(library.stream(body.question, **options), service)
+        events = library.stream(body.question, **options)
         return EventStream(request, await begun(_told(events, request_id)))
-    answer = await answer_in_time(request, library.ask(body.question, **options), service)
+    answer = await while_connected(request, library.ask(body.question, **options))
     return answered(answer, request_id)
 
 
@@ -62,11 +59,7 @@ async def search(
 ) -> Body:
     """The chunks of an index that bear on a query, best first."""
     policy.check_query(body)
-    late = AstRagRetrievalError(
-        "The search did not end before the deadline. Try again later.", details={"reason": "deadline"}
-    )
-    work = _in_time(operations.search(library, body, configuration), service.deadline, late)
-    return await while_connected(request, work)
+    return await while_connected(request, operations.search(library, body, configuration, service.deadline))
 
 
 @router.post("/answer")
@@ -75,7 +68,7 @@ async def answer(
 ) -> Body:
     """An answer with its citations; or that there is too little context for one."""
     policy.check_answer(body, service, library)
-    return await answer_in_time(request, operations.answer(library, body, configuration), service)
+    return await while_connected(request, operations.answer(library, body, configuration))
 
 
 async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSettings) -> Body:
@@ -123,40 +116,3 @@ def _as_event(event: AnswerEvent, request_id: str) -> Event:
             return Event("sentence", spoken(event))
         case Answer():
             return Event("answer", answered(event, request_id))
-
-
-async def answer_in_time(request: Request, work: Coroutine[Any, Any, T], service: ServiceSettings) -> T:
-    """An answer before the deadline, as long as the client waits for it."""
-    return await while_connected(request, _in_time(work, service.deadline, _late_answer()))
-
-
-async def events_in_time(events: AsyncGenerator[AnswerEvent], service: ServiceSettings) -> AsyncGenerator[AnswerEvent]:
-    """The events of an answer, the last of them before the deadline."""
-    deadline = asyncio.get_running_loop().time() + service.deadline
-    async with aclosing(events):
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline):  # only while waiting: a client may take its time to read
-                    event = await anext(events)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise _late_answer() from None
-            yield event
-
-
-async def _in_time(work: Coroutine[Any, Any, T], seconds: float, late: Exception) -> T:
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            return await work
-    except TimeoutError:
-        if limit.expired():
-            raise late from None
-        raise
-
-
-def _late_answer() -> GenerationError:
-    return GenerationError(
-        "There was no answer before the deadline. Try again, or ask whoever runs the service to allow more time.",
-        details={"reason": "deadline"},
-    )

@@ -14,10 +14,9 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from chapterverse.contracts.chat import ChatRequest, Completion, openai_model
-from chapterverse.surfaces.http.asking import answer_in_time, events_in_time
 from chapterverse.surfaces.http.dependencies import WARM, RequestId, TheLibrary, TheService
 from chapterverse.surfaces.http.errors import response_to
-from chapterverse.surfaces.http.events import MEDIA_TYPE, begun
+from chapterverse.surfaces.http.events import MEDIA_TYPE, begun, while_connected
 from chapterverse.surfaces.http.policy import generation
 from chapterverse.types import Answer, AnswerEvent, Citation, Spoken
 
@@ -61,9 +60,9 @@ async def complete(
 
     completion = Completion(request_id, record.id, int(time.time()), link)
     if not body.stream:
-        answer = await answer_in_time(request, library.ask(body.question, **options), service)
+        answer = await while_connected(request, library.ask(body.question, **options))
         return completion.whole(answer)
-    events = await begun(events_in_time(library.stream(body.question, **options), service))
+    events = await begun(library.stream(body.question, **options))
     usage = body.stream_options is not None and body.stream_options.include_usage
     chunks = _chunks(events, completion, usage)
     return StreamingResponse(_written(request, chunks), media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})

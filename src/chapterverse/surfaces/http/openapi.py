@@ -22,7 +22,11 @@ _ERRORS = {
     429: ("The model's provider wants a pause.", "GenerationError", "OpenAI: too many requests. Try again in 7 s."),
     502: ("The model failed.", "GenerationError", "OpenAI failed (status 500). Try again later."),
     503: ("The store cannot be reached.", "StoreUnreachableError", SEARCH_FAILED),
-    504: ("Time ran out.", "GenerationError", "There was no answer before the deadline. Try again."),
+    504: (
+        "Time ran out.",
+        "GenerationError",
+        "There was no answer before the deadline of 5 s. Try again, or allow more time with CHAPTERVERSE_DEADLINE.",
+    ),
 }
 ASK: dict[int | str, dict[str, Any]] = {
     200: {

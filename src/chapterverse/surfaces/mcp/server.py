@@ -136,6 +136,7 @@ class Tools:
                 settings=Retrieval(**{**record.retrieval_defaults, "top_k": top_k}),
                 where=await self._filter(index, file, read_until),
                 scope=named_scope(chapter, pages) or FULL_BOOK,
+                seconds=self._generation.seconds or self._library.settings.deadline,
             )
             _check_place(found.diagnostics.unmet)
             return _result(results.search_text(found), results.search_results(found))
@@ -223,4 +224,5 @@ def _told() -> Iterator[None]:
         told = public_message(error)
         if told != error.message:
             _log.warning("%s: %s", type(error).__name__, error.message)
-        raise ToolError(told + (" Trying again may help." if error.retryable else "")) from error
+        says_so = "try again" in told.casefold()
+        raise ToolError(told + (" Trying again may help." if error.retryable and not says_so else "")) from error
