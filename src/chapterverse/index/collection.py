@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError
+from chapterverse.index.finishing import finished
 from chapterverse.index.points import (
     Payload,
     RawPoint,
@@ -229,7 +230,7 @@ class GenerationWriter:
     async def commit(self, record: IndexRecord) -> None:
         if not self._open:
             raise AstRagIndexError(f"The writer of the index '{self.record.id}' is closed.")
-        await self._publish(record)
+        await finished(self._publish(record))
         self._open = False
 
     async def abort(self) -> None:

@@ -62,8 +62,17 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
+        loop.run_until_complete(_end_all())
     finally:
         loop.close()
+
+
+async def _end_all() -> None:
+    """Cancel what is left. What is past undoing goes on, as long as the process lives."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 class Library:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
+from chapterverse.index.finishing import finished
 from chapterverse.index.sync import SyncPlan, SyncResult, plan_sync, sync_index
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import make_profile
@@ -173,7 +174,7 @@ class Indexes:
                 progress=ingestion.on_chunks,
                 left_out=left_out,
             )
-        record = await self._profiled(result.record, target)
+        record = await finished(self._profiled(result.record, target))
         return replace(result, record=record, warnings=(*result.warnings, *left_out))
 
     async def sync(
@@ -272,7 +273,7 @@ class Indexes:
                 max_chunks=ingestion.max_chunks,
                 progress=ingestion.on_chunks,
             )
-        record = await self._profiled(result.record, target) if result.persisted else result.record
+        record = await finished(self._profiled(result.record, target)) if result.persisted else result.record
         return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
 
     async def _cut(
