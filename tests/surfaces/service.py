@@ -15,6 +15,7 @@ import httpx2
 import uvicorn
 
 from chapterverse.library import AsyncLibrary
+from chapterverse.protocols import Reader
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import ServiceSettings, Settings
@@ -29,9 +30,13 @@ MILL = "# Mills\n\nThe mill at Quillbridge burned down in 1811. Nobody was hurt.
 
 
 @contextmanager
-def served(library: AsyncLibrary, service: ServiceSettings = PATIENT) -> Iterator[httpx2.Client]:
-    """A client of the service, which ends with the block."""
-    server = uvicorn.Server(uvicorn.Config(create_app(library, service), port=free_port(), log_level="critical"))
+def served(
+    library: AsyncLibrary, service: ServiceSettings = PATIENT, *, grace: int | None = None
+) -> Iterator[httpx2.Client]:
+    """A client of the service, which ends with the block; it waits `grace` seconds for what is under way then."""
+    app = create_app(library, service)
+    config = uvicorn.Config(app, port=free_port(), log_level="critical", timeout_graceful_shutdown=grace)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -52,11 +57,11 @@ def free_port() -> int:
         return port
 
 
-def small_library(home: Path) -> AsyncLibrary:
+def small_library(home: Path, reader: Reader | None = None) -> AsyncLibrary:
     """A library whose models are stand-ins that take no time."""
     embeddings = Embeddings()
     embeddings.registry.register("fake", FakeEmbedder())
-    return AsyncLibrary(Settings(home=home, embedding="fake"), embeddings=embeddings, reader=WordReader())
+    return AsyncLibrary(Settings(home=home, embedding="fake"), embeddings=embeddings, reader=reader or WordReader())
 
 
 def write_books(folder: Path) -> Path:

@@ -39,7 +39,7 @@ def test_questions_that_are_being_answered_are_answered_before_it_ends(tmp_path:
         OPENAI_COMPATIBLE_BASE_URL=chat.base_url,
     )
     with process, httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=300) as client:
-        while not _is_ready(client):
+        while not is_ready(client):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.1)
         with ThreadPoolExecutor() as pool:
@@ -54,7 +54,7 @@ def test_questions_that_are_being_answered_are_answered_before_it_ends(tmp_path:
     assert process.returncode == -signal.SIGTERM  # as whoever sent it expects
 
 
-def _is_ready(client: httpx2.Client) -> bool:
+def is_ready(client: httpx2.Client) -> bool:
     try:
         return client.get("/ready").status_code == 200
     except httpx2.ConnectError:

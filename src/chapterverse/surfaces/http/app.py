@@ -14,6 +14,7 @@ from chapterverse import __version__
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http import asking, books, chat, errors, indexes, openapi, page, policy, status, uploads
+from chapterverse.surfaces.http.ending import told_to_end
 from chapterverse.surfaces.http.envelope import REQUEST_ID, Envelope
 from chapterverse.surfaces.http.guard import BodyLimit, Guard
 from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
@@ -29,11 +30,13 @@ def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) ->
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.ending = asyncio.Event()
         await library.share()
         app.state.warm = asyncio.create_task(library.warm_up())
         try:
-            async with assistants.running(app.state.warm):
-                yield
+            with told_to_end(app.state.ending):
+                async with assistants.running(app.state.warm):
+                    yield
         finally:
             await asyncio.wait([app.state.warm])
             await library.close()

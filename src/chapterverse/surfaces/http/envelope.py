@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 import uuid
@@ -9,7 +10,7 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chapterverse.surfaces.http.errors import response_to
+from chapterverse.surfaces.http.errors import response_to, service_ending
 from chapterverse.surfaces.http.metrics import Metrics
 
 REQUEST_ID = "X-Request-Id"
@@ -74,6 +75,10 @@ class Envelope:
             if status:  # it has begun to answer, and can only break off
                 raise
             await response_to(scope, error)(scope, receive, sealed)
+        except asyncio.CancelledError:  # by the server, which has waited long enough for its end
+            if status:
+                raise
+            await response_to(scope, service_ending())(scope, receive, sealed)
         finally:
             # Clients can make up paths and methods without end, but not what is counted by.
             route = getattr(scope.get("route"), "path", _OTHER)

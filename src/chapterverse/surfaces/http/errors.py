@@ -18,7 +18,7 @@ from chapterverse.contracts.chat import openai_error
 from chapterverse.contracts.errors_map import http_status, public_message, without_folders
 from chapterverse.errors import AstRagError, AstRagValidationError
 
-_INVALID, _SURPRISE = 400, 500
+_INVALID, _SURPRISE, _ENDING = 400, 500, 503
 _RETRY_AFTER = 1
 _NAMES = {
     401: "Unauthorized",
@@ -29,6 +29,7 @@ _NAMES = {
     421: "MisdirectedRequest",
     499: "ClientLeft",
     500: "InternalError",
+    503: "ServiceEnding",
 }
 """What errors are called that the library does not know of."""
 
@@ -39,7 +40,7 @@ def add_handlers(app: FastAPI) -> None:
     """Answer everything that can go wrong in that shape."""
     app.add_exception_handler(AstRagError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
-    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(HTTPException, _on_error)
 
 
 def error_response(
@@ -55,6 +56,8 @@ def error_response(
 
 def response_to(scope: Scope, error: Exception) -> JSONResponse:
     """The response to anything that was raised; what nobody foresaw is logged, and tells nothing."""
+    if isinstance(error, HTTPException):
+        return error_response(scope, error.status_code, str(error.detail), headers=error.headers)
     if not isinstance(error, AstRagError):
         log.error("Request %s failed", scope.get("state", {}).get("id", ""), exc_info=error)
         detail = "Something went wrong here. Please try again later."
@@ -64,6 +67,11 @@ def response_to(scope: Scope, error: Exception) -> JSONResponse:
     if status >= _SURPRISE:
         log.warning("Request %s: %s: %s", scope.get("state", {}).get("id", ""), type(error).__name__, error.message)
     return error_response(scope, status, public_message(error), error=type(error).__name__, headers=headers)
+
+
+def service_ending(undone: str = "") -> HTTPException:
+    """Why work was broken off; `undone` says what became of it, where that is known."""
+    return HTTPException(_ENDING, f"The service is ending{undone}. Try again.", {"Retry-After": str(_RETRY_AFTER)})
 
 
 def _seconds(given: Any) -> str:
@@ -87,8 +95,3 @@ async def _on_bad_request(request: Request, error: Exception) -> JSONResponse:
     else:
         detail = f"{field or 'The body'}: {first['msg'].removeprefix('Value error, ')}."
     return error_response(request.scope, _INVALID, detail, error=AstRagValidationError.__name__)
-
-
-async def _on_http_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return error_response(request.scope, error.status_code, str(error.detail), headers=error.headers)

@@ -15,7 +15,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from chapterverse.surfaces.http.errors import response_to
+from chapterverse.surfaces.http.errors import response_to, service_ending
 
 MEDIA_TYPE = "text/event-stream"
 _CLIENT_LEFT = 499
@@ -102,19 +102,35 @@ async def with_progress(
 
 async def as_events(request: Request, work: Callable[[Report], Coroutine[Any, Any, Body]]) -> EventStream:
     """What long work reports, and its result; what fails before there is any news has a status of its own."""
-    return EventStream(request, await while_connected(request, begun(with_progress(work))))
+    events = with_progress(lambda report: unless_ending(request, work(report)))
+    return EventStream(request, await while_connected(request, begun(events)))
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """The result of work that is cancelled when the client goes away."""
-    task, gone = asyncio.create_task(work), asyncio.create_task(_left(request))
+    return await _unless(_left(request), work, HTTPException(_CLIENT_LEFT, "The client went away."))
+
+
+async def unless_ending(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The result of long work that is cancelled as soon as the service is told to end.
+
+    A question is answered before the end, but a build may take longer than anybody waits for that.
+    """
+    ending: asyncio.Event = request.app.state.ending
+    return await _unless(ending.wait(), work, service_ending("; nothing was changed"))
+
+
+async def _unless(event: Coroutine[Any, Any, Any], work: Coroutine[Any, Any, T], error: HTTPException) -> T:
+    task, cause = asyncio.create_task(work), asyncio.create_task(event)
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, cause}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise HTTPException(_CLIENT_LEFT, "The client went away.")
+            await _stop(task)
+        if task.cancelled():  # else it was past undoing
+            raise error
         return task.result()
     finally:
-        await _stop(task, gone)
+        await _stop(task, cause)
 
 
 async def _left(request: Request) -> None:

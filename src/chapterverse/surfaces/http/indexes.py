@@ -13,7 +13,7 @@ from chapterverse.contracts import operations
 from chapterverse.contracts.requests import BuildRequest, InspectRequest, SyncRequest
 from chapterverse.surfaces.http import policy
 from chapterverse.surfaces.http.dependencies import BODY_ONLY, WRITING, TheConfiguration, TheLibrary, TheService
-from chapterverse.surfaces.http.events import Report, as_events, wants_events, while_connected
+from chapterverse.surfaces.http.events import Report, as_events, unless_ending, wants_events, while_connected
 
 router = APIRouter(prefix="/indexes", tags=["indexes"])
 
@@ -78,7 +78,7 @@ async def _done(request: Request, work: Callable[[Report], Coroutine[Any, Any, B
     """The result of long work, with or without news of it on the way."""
     if wants_events(request):
         return await as_events(request, work)
-    return JSONResponse(await while_connected(request, work(lambda _: None)), status)
+    return JSONResponse(await while_connected(request, unless_ending(request, work(lambda _: None))), status)
 
 
 def _hooks(report: Report) -> dict[str, Any]:
