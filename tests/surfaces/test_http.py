@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -134,6 +135,54 @@ def test_a_body_that_is_not_json_is_told_where(client: httpx2.Client) -> None:
     response = client.post("/ask", content=b'{"question": oh}', headers={"Content-Type": "application/json"})
     assert response.status_code == 400
     assert response.json()["detail"].startswith("The body is not JSON: Expecting value at character 13.")
+
+
+NESTED = b'{"query": "bells", "auth": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+
+
+@pytest.mark.parametrize("path", ["/ask", "/search", "/v1/chat/completions"])
+@pytest.mark.parametrize(
+    ("content", "kind", "said"),
+    [
+        (b'{"question": "What?"}', None, "Content-Type: "),
+        (b"question=What%3F", "application/x-www-form-urlencoded", "Content-Type: "),
+        ('{"question": "Où?"}'.encode("latin-1"), "application/json", "not UTF-8: byte 15"),
+        (NESTED, "application/json", "nested too deeply"),
+        (b'{"top_k": ' + b"9" * 5000 + b"}", "application/json", "too many digits"),
+        (b"", "application/json", "The body is empty"),
+        (b"null", "application/json", "The body is empty, or null"),
+        (b"[]", "application/json", "no object"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why(
+    client: httpx2.Client, path: str, content: bytes, kind: str | None, said: str
+) -> None:
+    response = client.post(path, content=content, headers={"Content-Type": kind} if kind else {})
+    assert response.status_code == 400
+    body = response.json()
+    detail = body["error"]["message"] if path.startswith("/v1/") else body["detail"]
+    assert said in detail
+    assert "application/json" in detail or "UTF-8" in detail
+
+
+def test_what_is_nested_deeply_but_can_be_read_is_no_surprise(client: httpx2.Client) -> None:
+    nested = '{"query": "bells", "auth": {"nobody": ' + "[" * 900 + "]" * 900 + "}}"
+    response = client.post("/search", content=nested, headers={"Content-Type": "application/json"})
+    assert response.status_code == 200, response.text
+
+
+def test_an_unknown_path_or_method_is_told_which_there_are(client: httpx2.Client) -> None:
+    nowhere = client.get("/nowhere").json()
+    assert {"/ask", "/indexes/{index}/sync", "/mcp"} <= set(re.findall(r"/[^ ,]+(?=,|[.]$)", nowhere["detail"]))
+    for method, path, allowed in (
+        ("PUT", "/indexes", "GET, POST"),
+        ("GET", "/ask", "POST"),
+        ("PATCH", "/indexes/clocks", "GET, DELETE"),
+        ("POST", "/openapi.json", "GET, HEAD"),
+    ):
+        response = client.request(method, path)
+        assert (response.status_code, response.headers["Allow"]) == (405, allowed)
+        assert response.json()["detail"] == f"{method} cannot be used on this path. It takes: {allowed}."
 
 
 def test_a_filter_names_chapters_as_a_scope_does_and_an_empty_search_says_why(client: httpx2.Client) -> None:

@@ -37,11 +37,16 @@ def resolve_address(address: str | Path) -> str | Path:
 
 def is_text(value: object) -> bool:
     """Whether all text in a value can be written down: JSON and the command line let halves of characters through."""
-    if isinstance(value, str):
-        return _HALF.search(value) is None
-    if isinstance(value, Mapping):
-        return is_text(list(value)) and is_text(list(value.values()))
-    return all(map(is_text, value)) if isinstance(value, list | tuple) else True
+    within = [value]
+    while within:  # not by recursion: whoever sends JSON decides how deep it is
+        one = within.pop()
+        if isinstance(one, str) and _HALF.search(one):
+            return False
+        if isinstance(one, Mapping):
+            within += [*one, *one.values()]
+        elif isinstance(one, list | tuple):
+            within += one
+    return True
 
 
 def check_text(**fields: object) -> None:

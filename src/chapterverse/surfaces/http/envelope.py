@@ -10,14 +10,13 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chapterverse.surfaces.http.errors import response_to, service_ending
+from chapterverse.surfaces.http.errors import METHODS, response_to, service_ending
 from chapterverse.surfaces.http.metrics import Metrics
 
 REQUEST_ID = "X-Request-Id"
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _UNFINISHED = 499
 _OTHER = "other"
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 POLICY = "; ".join(
     (
@@ -82,5 +81,5 @@ class Envelope:
         finally:
             # Clients can make up paths and methods without end, but not what is counted by.
             route = getattr(scope.get("route"), "path", _OTHER)
-            method = scope["method"] if scope["method"] in _METHODS else _OTHER
+            method = scope["method"] if scope["method"] in METHODS else _OTHER
             self._metrics.ended(method, route, status or _UNFINISHED, time.perf_counter() - began)
