@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+import string
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-_ORIGIN = re.compile(r"\*|https?://[^/\s*]+")
+_ORIGIN = re.compile(r"\*|https?://[^/\s*]+", re.IGNORECASE)
 _SHORTEST_KEY = 16
 
 
@@ -46,7 +47,7 @@ class Settings(BaseSettings):
     """The index to ask when none is named."""
     embedding: str = "local"
     """What new indexes are embedded with, as `provider` or `provider:model`."""
-    deadline: float = Field(default=5.0, gt=0)
+    deadline: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """Seconds that an answer may take."""
     qdrant_url: str | None = Field(default=None, validation_alias="QDRANT_URL")
     """The Qdrant server that keeps the indexes; without it, they are embedded in the process."""
@@ -79,7 +80,7 @@ class ServiceSettings(BaseSettings):
     """Folders, web addresses and `gdrive:<id>` that indexes may be built from over HTTP; nothing else may be read."""
     model: str = "local"
     """Who writes the answers: `local`, or `provider:model`."""
-    deadline: float = Field(default=5.0, gt=0)
+    deadline: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """Seconds that an answer or a search may take."""
     max_body: int = Field(default=1_000_000, ge=1)
     """Bytes that a request may have."""
@@ -88,10 +89,16 @@ class ServiceSettings(BaseSettings):
 
     @field_validator("api_key")
     @classmethod
-    def _long_enough(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and len(key.get_secret_value()) < _SHORTEST_KEY:
+    def _can_be_sent(cls, given: SecretStr | None) -> SecretStr | None:
+        if given is None:
+            return None
+        # A file that a key is kept in ends with a newline, and a header loses what stands around its value.
+        key = given.get_secret_value().strip(string.whitespace)
+        if not key.isprintable():
+            raise ValueError("it holds a line break or another character that cannot be printed; leave that out")
+        if len(key) < _SHORTEST_KEY:
             raise ValueError(f"it needs at least {_SHORTEST_KEY} characters")
-        return key
+        return SecretStr(key)
 
     @field_validator("origins")
     @classmethod
@@ -99,4 +106,4 @@ class ServiceSettings(BaseSettings):
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"{origin!r} is none: give scheme and host, as in https://reader.example")
-        return origins
+        return tuple(origin.casefold() for origin in origins)  # as browsers send them

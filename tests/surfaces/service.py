@@ -6,13 +6,14 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import uvicorn
+from starlette.applications import Starlette
 
 from chapterverse.library import AsyncLibrary
 from chapterverse.protocols import Reader
@@ -31,10 +32,14 @@ MILL = "# Mills\n\nThe mill at Quillbridge burned down in 1811. Nobody was hurt.
 
 @contextmanager
 def served(
-    library: AsyncLibrary, service: ServiceSettings = PATIENT, *, grace: int | None = None
+    library: AsyncLibrary,
+    service: ServiceSettings = PATIENT,
+    make: Callable[[AsyncLibrary, ServiceSettings], Starlette] = create_app,
+    *,
+    grace: int | None = None,
 ) -> Iterator[httpx2.Client]:
     """A client of the service, which ends with the block; it waits `grace` seconds for what is under way then."""
-    app = create_app(library, service)
+    app = make(library, service)
     config = uvicorn.Config(app, port=free_port(), log_level="critical", timeout_graceful_shutdown=grace)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

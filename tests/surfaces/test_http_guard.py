@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import httpx2
 import pytest
+from starlette.applications import Starlette
 
 from chapterverse.errors import AstRagError
+from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings, Settings
+from chapterverse.surfaces.http import create_app
 from chapterverse.surfaces.http.errors import response_to
 from chapterverse.surfaces.http.serving import as_environment, check, read_settings
+from chapterverse.surfaces.mcp.run import http_app
 from tests.surfaces.service import served, small_library
 
 KEY = "a këy of sixteen or more"
@@ -74,9 +80,55 @@ def test_a_preflight_needs_no_key_and_names_what_is_allowed(client: httpx2.Clien
     without = {"Authorization": "", **asks}
     allowed = client.options("/ask", headers={"Origin": SITE, **without})
     assert (allowed.status_code, allowed.headers["Access-Control-Allow-Origin"]) == (200, SITE)
-    assert client.options("/ask", headers={"Origin": "https://evil.example", **without}).status_code == 400
+    evil = client.options("/ask", headers={"Origin": "https://evil.example", **without})
+    assert (evil.status_code, set(evil.json())) == (403, ERROR)
+    assert "--allow-origin" in evil.json()["detail"]
+    method = client.options("/ask", headers={"Origin": SITE, **without, "Access-Control-Request-Method": "PUT"})
+    assert (method.status_code, set(method.json())) == (400, ERROR)
+    assert "GET, POST, DELETE" in method.json()["detail"]
     refused = client.post("/ask", headers={"Origin": SITE, "Authorization": ""}, json={})
     assert (refused.status_code, refused.headers["Access-Control-Allow-Origin"]) == (401, SITE)
+
+
+HEADERS_OF_CLIENTS = (
+    "authorization,content-type,last-event-id,mcp-method,mcp-name,mcp-param-index,mcp-protocol-version,mcp-session-id,"
+    "x-stainless-lang"
+)
+
+
+@pytest.mark.parametrize("make", [create_app, http_app])
+def test_clients_in_a_browser_may_send_the_headers_of_their_protocol(
+    tmp_path: Path, make: Callable[[AsyncLibrary, ServiceSettings], Starlette]
+) -> None:
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": HEADERS_OF_CLIENTS}
+    with served(small_library(tmp_path), ServiceSettings(origins=("HTTPS://Reader.Example",)), make) as client:
+        allowed = client.options("/mcp", headers={"Origin": SITE, **asks})
+        assert (allowed.status_code, allowed.headers["Access-Control-Allow-Origin"]) == (200, SITE)
+        assert set(HEADERS_OF_CLIENTS.split(",")) <= set(allowed.headers["Access-Control-Allow-Headers"].split(","))
+        response = client.post("/mcp", headers={"Origin": SITE}, json={})
+        assert response.headers["Access-Control-Allow-Origin"] == SITE
+        assert "Mcp-Session-Id" in response.headers["Access-Control-Expose-Headers"]
+
+
+def test_mcp_alone_has_the_layers_of_the_service(tmp_path: Path) -> None:
+    service = ServiceSettings(api_key=KEY, max_body=2000)
+    with served(small_library(tmp_path), service, http_app) as client:
+        key = {"Authorization": f"Bearer {KEY}".encode()}
+        for response, status in (
+            (client.post("/mcp", json={}), 401),
+            (client.get("/nowhere", headers=key), 404),
+            (client.post("/mcp", headers={**key, "Content-Type": "application/json"}, content=[b"x" * 999] * 3), 413),
+        ):
+            assert (response.status_code, set(response.json())) == (status, ERROR)
+            assert response.headers["X-Request-Id"] == response.json()["request_id"]
+            assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(("given", "sent"), [(f"{KEY}\n", KEY), (f" {KEY} \r\n", KEY), (f"{KEY}à", f"{KEY}à")])
+def test_a_key_is_known_again_whatever_stands_around_it(tmp_path: Path, given: str, sent: str) -> None:
+    with served(small_library(tmp_path), ServiceSettings(api_key=given)) as client:
+        assert client.get("/indexes", headers={"Authorization": f"Bearer {sent}".encode()}).status_code == 200
+        assert client.get("/indexes", headers={"Authorization": f"Bearer {sent}x".encode()}).status_code == 401
 
 
 def test_large_bodies_are_refused_whether_or_not_they_say_so(client: httpx2.Client) -> None:
@@ -85,8 +137,12 @@ def test_large_bodies_are_refused_whether_or_not_they_say_so(client: httpx2.Clie
         yield from [b"x" * 500] * 10
         yield b'"}'
 
-    for content in (b"x" * 2001, parts()):
-        response = client.post("/ask", content=content, headers={"Content-Type": "application/json"})
+    for path, content in product(("/ask", "/mcp"), (b"x" * 2001, parts)):
+        response = client.post(
+            path,
+            content=content() if callable(content) else content,
+            headers={"Content-Type": "application/json", "Accept": "application/json, text/event-stream"},
+        )
         assert (response.status_code, response.json()["error"], set(response.json())) == (413, "TooLarge", ERROR)
         assert "2,000" in response.json()["detail"]
 
@@ -172,9 +228,14 @@ def test_details_name_files_and_not_where_they_are(message: str, shown: str) -> 
         ({"roots": ["no-such-folder"]}, "no-such-folder"),
         ({"model": "nobody:nothing"}, "nobody"),
         ({"api_key": "short"}, "at least 16"),
+        ({"api_key": "short" + " " * 16}, "at least 16"),
+        ({"api_key": f"{KEY}\nand another"}, "line break"),
+        ({"api_key": f"{KEY}\udcff"}, "cannot be printed"),
         ({"origins": ["reader.example"]}, "https://reader.example"),
         ({"port": 70000}, "CHAPTERVERSE_PORT"),
         ({"deadline": 0}, "CHAPTERVERSE_DEADLINE"),
+        ({"deadline": math.inf}, "CHAPTERVERSE_DEADLINE"),
+        ({"deadline": math.nan}, "CHAPTERVERSE_DEADLINE"),
     ],
 )
 def test_what_is_unsafe_or_cannot_work_is_refused(given: dict[str, object], said: str) -> None:

@@ -73,11 +73,46 @@ def test_a_port_that_is_taken_is_named(command: list[str]) -> None:
     assert f"choose another port ({option})" in log
 
 
+@pytest.mark.parametrize("host", ["nowhere.invalid", "192.0.2.1", "a" * 64])
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_a_host_that_cannot_be_listened_on_is_named(command: str, host: str) -> None:
+    option = "--host" if command == "serve" else "--http"
+    address = [option, host] if command == "serve" else [option, f"{host}:0"]
+    with start(*address, command=command, CHAPTERVERSE_UNPROTECTED="1") as process:
+        _, log = process.communicate()
+    assert (process.returncode, log.count("\n")) == (1, 1)
+    assert log.startswith(f"chapterverse: {host!r} cannot be listened on: ")
+    assert log.endswith(f"Name an address of this machine ({option}).\n")
+
+
+def test_mcp_alone_does_not_wait_for_ever_for_those_who_listen(tmp_path: Path) -> None:
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    events = {"Accept": "text/event-stream"}
+    with (
+        start("--http", address, command="mcp", CHAPTERVERSE_HOME=str(tmp_path), CHAPTERVERSE_DEADLINE="1") as process,
+        httpx2.Client(base_url=f"http://{address}", timeout=300) as client,
+    ):
+        while not _is_listening(port):
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.1)
+        with client.stream("GET", "/mcp", headers=events) as stream:
+            assert stream.status_code == 200
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+
+
+def _is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--host", "0.0.0.0"], "Set CHAPTERVERSE_API_KEY"),
         (["--workers", "2"], "cannot share an embedded index"),
+        (["--deadline", "inf"], "deadline (CHAPTERVERSE_DEADLINE): Input should be a finite number."),
     ],
 )
 def test_it_says_why_it_does_not_start(arguments: list[str], said: str) -> None:

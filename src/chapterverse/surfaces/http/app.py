@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from chapterverse import __version__
@@ -15,8 +14,7 @@ from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http import asking, books, chat, errors, indexes, openapi, page, policy, status, uploads
 from chapterverse.surfaces.http.ending import told_to_end
-from chapterverse.surfaces.http.envelope import REQUEST_ID, Envelope
-from chapterverse.surfaces.http.guard import BodyLimit, Guard
+from chapterverse.surfaces.http.layers import layers
 from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
 from chapterverse.surfaces.http.metrics import Metrics
 
@@ -42,30 +40,23 @@ def create_app(library: AsyncLibrary, service: ServiceSettings | None = None) ->
             await library.close()
 
     # Its own pages about the API load scripts from elsewhere; /openapi.json tells the same.
-    app = FastAPI(title="Chapterverse", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    metrics = Metrics()
+    app = FastAPI(
+        title="Chapterverse",
+        version=__version__,
+        lifespan=lifespan,
+        middleware=layers(service, metrics),
+        docs_url=None,
+        redoc_url=None,
+    )
     app.state.library = library
     app.state.service = service
     app.state.configuration = policy.configuration(service)
-    app.state.metrics = Metrics()
-    library.on_answer = app.state.metrics.answered
+    app.state.metrics = metrics
+    library.on_answer = metrics.answered
     errors.add_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)
     app.router.routes.append(Route(PATH, assistants, include_in_schema=False))
     app.openapi = lambda: openapi.describe(app)  # type: ignore[method-assign]
-    _add_layers(app, service)
     return app
-
-
-def _add_layers(app: FastAPI, service: ServiceSettings) -> None:
-    """What a request passes before it reaches a router; the last to be added comes first."""
-    app.add_middleware(BodyLimit, service=service)
-    app.add_middleware(Guard, service=service)
-    app.add_middleware(
-        CORSMiddleware,
-        allow_origins=service.origins,
-        allow_methods=("GET", "POST", "DELETE"),
-        allow_headers=("Authorization", "Content-Type", REQUEST_ID),
-        expose_headers=(REQUEST_ID, "Retry-After"),
-    )
-    app.add_middleware(Envelope, metrics=app.state.metrics)

@@ -21,6 +21,10 @@ from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http.errors import error_response
 
 ANY = "*"
+FOREIGN = (
+    "Pages of this site may not use the service. Whoever runs it names the sites that may, with --allow-origin or"
+    " CHAPTERVERSE_ORIGINS."
+)
 _UNAUTHORIZED, _FORBIDDEN, _TOO_LARGE, _MISDIRECTED = 401, 403, 413, 421
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 PROBES = frozenset({"/health", "/ready"})
@@ -37,7 +41,7 @@ class Guard:
     def __init__(self, app: ASGIApp, service: ServiceSettings) -> None:
         self._app = app
         self._hosts = {*_THIS_MACHINE, service.host.casefold(), *(host.casefold() for host in service.hosts)}
-        self._origins = frozenset(origin.casefold() for origin in service.origins)
+        self._origins = frozenset(service.origins)
         key = service.api_key
         self._key = key.get_secret_value().encode() if key else None
 
@@ -58,10 +62,7 @@ class Guard:
                 "reached, with --allow-host or CHAPTERVERSE_HOSTS."
             )
         if not self._may_come_from(headers.get("origin"), headers.get("host", "")):
-            return _FORBIDDEN, (
-                "Pages of this site may not use the service. Whoever runs it names the sites that may, with "
-                "--allow-origin or CHAPTERVERSE_ORIGINS."
-            )
+            return _FORBIDDEN, FOREIGN
         if self._key is not None and not _is_open(scope) and not self._is_key(headers.get("authorization", "")):
             return _UNAUTHORIZED, "Send the service's key, as `Authorization: Bearer KEY`."
         return None
@@ -70,14 +71,16 @@ class Guard:
         return ANY in self._hosts or _name(host) in self._hosts
 
     def _may_come_from(self, origin: str | None, host: str) -> bool:
-        if origin is None or ANY in self._origins or origin.casefold() in self._origins:
+        if origin is None or ANY in self._origins:
             return True
-        return origin.casefold() in (f"http://{host.casefold()}", f"https://{host.casefold()}")
+        own = (f"http://{host.casefold()}", f"https://{host.casefold()}")
+        return origin.casefold() in (*own, *self._origins)
 
     def _is_key(self, authorization: str) -> bool:
         assert self._key is not None
         scheme, _, given = authorization.partition(" ")
-        return scheme.casefold() == "bearer" and hmac.compare_digest(given.strip().encode("latin-1"), self._key)
+        # As bytes: in Latin-1, which headers come in, the last byte of an `à` would count as a space.
+        return scheme.casefold() == "bearer" and hmac.compare_digest(given.encode("latin-1").strip(), self._key)
 
 
 def is_this_machine(host: str) -> bool:
@@ -117,7 +120,7 @@ class BodyLimit:
         if told.isdigit() and int(told) > limit:
             await error_response(scope, _TOO_LARGE, detail)(scope, receive, send)
             return
-        came = 0
+        came, begun = 0, False
 
         async def counted() -> Message:
             nonlocal came
@@ -127,4 +130,17 @@ class BodyLimit:
                 raise HTTPException(_TOO_LARGE, detail)
             return message
 
-        await self._app(scope, counted, send)
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            if came > limit and not begun:
+                return  # whoever read the body tells of it in a way of its own
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, counted, sent)
+        except HTTPException:
+            if came <= limit:
+                raise
+        if came > limit and not begun:
+            await error_response(scope, _TOO_LARGE, detail)(scope, receive, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -54,7 +55,12 @@ class McpEndpoint:
 
         server = create_server(self._library, self._generation)
         ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins are the guard's
-        app = server.streamable_http_app(streamable_http_path=PATH, stateless_http=True, transport_security=ours)
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            stateless_http=True,
+            transport_security=ours,
+            max_request_body_size=sys.maxsize,  # and how large a body may be is `BodyLimit`'s
+        )
         async with server.session_manager.run():
             self._app.set_result(app)
             await over.wait()

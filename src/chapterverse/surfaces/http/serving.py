@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from pydantic import ValidationError
+from starlette.types import ASGIApp
 
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary
@@ -32,15 +33,20 @@ def serve(**given: Any) -> None:
     service = read_settings(given)
     settings = Settings()
     check(settings, service)
-    check_port(service.host, service.port, "--port")
+    check_address(service.host, service.port, host_option="--host", port_option="--port")
     if service.unprotected and not service.api_key and not is_this_machine(service.host):
         log.warning("Listening on %s without a key: whoever reaches it can read and change all books.", service.host)
     several = service.workers > 1
     if several:  # each of them makes its own application, from the environment
         os.environ.update(as_environment(given))
+    listen(f"{__name__}:application" if several else create_app(AsyncLibrary(settings), service), service)
+
+
+def listen(app: ASGIApp | str, service: ServiceSettings) -> None:
+    """Run an application, or so many workers that each make theirs, until told to end."""
     uvicorn.run(
-        f"{__name__}:application" if several else create_app(AsyncLibrary(settings), service),
-        factory=several,
+        app,
+        factory=isinstance(app, str),
         host=service.host,
         port=service.port,
         workers=service.workers,
@@ -94,19 +100,22 @@ def check(settings: Settings, service: ServiceSettings) -> None:
     resolve(service.model)  # raises if it is unknown, or its key is missing
 
 
-def check_port(host: str, port: int, option: str) -> None:
-    """Refuse an address that cannot be listened on, before anything is loaded; `option` is what can be changed."""
+def check_address(host: str, port: int, *, host_option: str, port_option: str) -> None:
+    """Refuse an address that cannot be listened on, before anything is loaded; the options are what can be changed."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
             if os.name == "posix":  # as the server itself does: connections that have just ended are not in the way
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            said = f"Port {port} of {host} is taken. End what listens there, or choose another port ({option})."
+    except (OSError, ValueError) as error:  # a ValueError: what can be no name, for it is too long or holds a NUL
+        number, why = getattr(error, "errno", None), getattr(error, "strerror", None) or "it is no name of a host"
+        if number == errno.EADDRINUSE:
+            said = f"Port {port} of {host} is taken. End what listens there, or choose another port ({port_option})."
+        elif isinstance(error, socket.gaierror | ValueError) or number == errno.EADDRNOTAVAIL:
+            said = f"{host!r} cannot be listened on: {why}. Name an address of this machine ({host_option})."
         else:
-            said = f"Port {port} of {host} cannot be listened on: {error.strerror}. Choose another address ({option})."
+            said = f"Port {port} of {host} cannot be listened on: {why}. Choose another port ({port_option})."
         raise AstRagError(said, cause=error) from error
 
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from chapterverse.errors import AstRagValidationError
@@ -25,24 +24,23 @@ def run_stdio(model: str) -> None:
 
 def run_http(address: str, model: str) -> None:
     """Serve `/mcp` alone until interrupted, under the rules of the service."""
-    import uvicorn
-
-    from chapterverse.surfaces.http.serving import check, check_port, read_settings
+    from chapterverse.surfaces.http.serving import check, check_address, listen, read_settings
 
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise AstRagValidationError(f"--http is {address!r}; it must be HOST:PORT, such as 127.0.0.1:8000.")
     settings, service = Settings(), read_settings({"host": host.strip("[]"), "port": int(port), "model": model})
     check(settings, service)
-    check_port(service.host, service.port, "--http")
-    app = http_app(AsyncLibrary(settings), service)
-    uvicorn.run(app, host=service.host, port=service.port, server_header=False)
+    check_address(service.host, service.port, host_option="--http", port_option="--http")
+    listen(http_app(AsyncLibrary(settings), service), service)
 
 
 def http_app(library: AsyncLibrary, service: ServiceSettings) -> Starlette:
     """`/mcp` alone; it closes the library when it ends."""
-    from chapterverse.surfaces.http.guard import BodyLimit, Guard
+    from chapterverse.surfaces.http.errors import add_handlers
+    from chapterverse.surfaces.http.layers import layers
     from chapterverse.surfaces.http.mcp import PATH, McpEndpoint
+    from chapterverse.surfaces.http.metrics import Metrics
     from chapterverse.surfaces.http.policy import generation
 
     endpoint = McpEndpoint(library, generation(service))
@@ -52,8 +50,9 @@ def http_app(library: AsyncLibrary, service: ServiceSettings) -> Starlette:
         async with _long_lived(library) as warming, endpoint.running(warming):
             yield
 
-    layers = [Middleware(Guard, service=service), Middleware(BodyLimit, service=service)]
-    return Starlette(routes=[Route(PATH, endpoint)], middleware=layers, lifespan=lifespan)
+    app = Starlette(routes=[Route(PATH, endpoint)], middleware=layers(service, Metrics()), lifespan=lifespan)
+    add_handlers(app)
+    return app
 
 
 async def _serve_stdio(generation: Generation) -> None:
