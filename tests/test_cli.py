@@ -153,8 +153,15 @@ def test_ask_and_search_within_a_place(
             outside
         )
     assert {one["page_label"] for one in run("search", "a weight", "--section", "page 12")["results"]} <= {"11", "12"}
-    for wrong in (("--section", "Chapter 3", "--page", "12"), ("--selected", "A weight.", "--page", "12")):
-        with pytest.raises(AstRagValidationError, match=r"not both|without a place"):
+    selected = ("--selected", "A weight.")
+    for wrong, told in (
+        (("--section", "Chapter 3", "--page", "12"), "not both"),
+        ((*selected, "--page", "12"), "leave out scope"),
+        ((*selected, "--file", "a.pdf"), "leave out filters"),
+        ((*selected, "--index", "clocks"), "leave out index"),
+        (("--index", ""), "must not be blank"),
+    ):
+        with pytest.raises(AstRagValidationError, match=told):
             app(["ask", question, *wrong], standalone_mode=False)
 
 

@@ -65,6 +65,9 @@ def test_scope_and_filters_restrict(client: httpx2.Client) -> None:
     assert {chunk["chapter"] for chunk in body["matched_chunks"]} <= {"Chapter 5: The Five Towers"}
 
 
+SELECTED = {"question": "What is the drop?", "selected_text": "The drop is a height."}
+
+
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
@@ -81,6 +84,17 @@ def test_scope_and_filters_restrict(client: httpx2.Client) -> None:
         ({"question": "What is it?", "nonsense": 1}, "nonsense"),
         ({"question": "What is it?", "filters": {"read_until": -1}}, "read_until is -1; it must be a page"),
         ({"question": "What is it?", "filters": {"author": "x"}}, "author"),
+        ({"question": "What is it?", "filters": {"chapter": ""}}, "filters.chapter"),
+        ({"question": "What is it?", "filters": {"section": " "}}, "filters.section"),
+        ({"question": "What is it?", "filters": {"source_url": ""}}, "filters.source_url"),
+        ({"question": "What is it?", "filters": {"file_ids": ["a.md", ""]}}, "filters.file_ids"),
+        ({"question": "What is it?", "index": ""}, "name of an index must not be blank"),
+        ({"question": "What is it?", "scope": {"type": "full-book", "identifier": "45"}}, "scope.identifier"),
+        ({"question": "What is it?", "scope": {"type": "page-specific", "identifier": ""}}, "needs an identifier"),
+        ({**SELECTED, "index": "clocks"}, "leave out index"),
+        ({**SELECTED, "index": ""}, "leave out index"),
+        ({**SELECTED, "filters": {"chapter": "1"}}, "leave out filters"),
+        ({**SELECTED, "scope": {"type": "full-book"}}, "leave out scope"),
     ],
 )
 def test_bad_requests_say_what_is_wrong(client: httpx2.Client, body: dict[str, object], detail: str) -> None:

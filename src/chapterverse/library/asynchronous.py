@@ -41,7 +41,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
 from chapterverse.library.loading import agent_loading
 from chapterverse.library.parts import open_reader, validation_for
-from chapterverse.library.terms import check_question, check_selection, check_text, context_of, home_at
+from chapterverse.library.terms import check_alone, check_question, check_selection, check_text, context_of, home_at
 from chapterverse.library.turns import Turns
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader
 from chapterverse.providers.generation import resolve
@@ -164,6 +164,7 @@ class AsyncLibrary(Indexes):
         question = check_question(question)
         async with self._deadline(generation) as deadline:
             if selection is not None:
+                check_alone(index=index, filters=where, scope=scope)
                 mind = await self._mind(generation, deadline, validation)
                 return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
             record = await self.record(index)

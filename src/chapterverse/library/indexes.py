@@ -295,8 +295,8 @@ class Indexes:
     async def find(self, index: str | None = None) -> str:
         """The id of the index that is meant: the one named, the configured one, or the only one there is."""
         there = await self.store.indexes()
-        wanted = index or self.settings.index
-        if wanted:
+        wanted = self.settings.index or None if index is None else index
+        if wanted is not None:
             key = wanted if wanted in there else slug(wanted)
             if key not in there:
                 raise AstRagIndexError(

@@ -82,6 +82,17 @@ def check_selection(selection: str) -> str:
     return selection
 
 
+def check_alone(**places: object) -> None:
+    """Refuse a place in a book, by its name, beside a selected passage: it would count for nothing."""
+    given = [name for name, place in places.items() if place is not None]
+    if given:
+        raise InvalidQueryError(
+            f"selected_text is answered from alone, without a place in a book: leave out {' and '.join(given)}, or the"
+            " selected text.",
+            details={"field": given[0]},
+        )
+
+
 def context_of(question: str, history: Sequence[Mapping[str, str]]) -> str:
     """What a follow-up leans on: the question before it, where it speaks of "it" or "they"; never what was answered."""
     for turn in history:

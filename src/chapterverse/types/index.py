@@ -127,6 +127,9 @@ class Filter:
     def __post_init__(self) -> None:
         if self.read_until is not None and self.read_until < 1:
             raise AstRagValidationError(f"read_until is {self.read_until}; it must be a page of the file, 1 or more.")
+        for name in ("file_ids", "source_urls", "chapters", "sections"):
+            if not all(one.strip() for one in getattr(self, name) or ()):
+                raise AstRagValidationError(f"filters.{name}: a name among them is blank; write it, or leave it out.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,15 +245,12 @@ def ask(
     """Ask a book: an answer that quotes it, or a plain refusal."""
     from chapterverse.surfaces.cli import asking
 
-    place = _place(section, page, file, read_until)
-    if selection is not None and (index is not None or any(place.values())):
-        raise AstRagValidationError("--selected is answered from alone: give it without a place in a book.")
     raise typer.Exit(
         asking.run(
             question,
             index=index,
             selection=selection,
-            **place,
+            **_place(section, page, file, read_until),
             model=model,
             deadline=deadline,
             save=save,

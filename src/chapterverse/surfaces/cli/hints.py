@@ -6,6 +6,7 @@ _HINTS = {
     "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
     "allow_private_addresses": "--allow-private",
     "allow more time with CHAPTERVERSE_DEADLINE.": "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
+    "selected_text is": "--selected is",
 }
 """What the library advises, and how that is said on the command line."""
 

@@ -92,13 +92,14 @@ def _filter(body: AskRequest) -> Filter | None:
     given = body.filters
     if given is None:
         return None
-    return Filter(
-        source_urls=(given.source_url,) if given.source_url else None,
-        chapters=(given.chapter,) if given.chapter else None,
-        sections=(given.section,) if given.section else None,
+    where = Filter(
+        source_urls=(given.source_url,) if given.source_url is not None else None,
+        chapters=(given.chapter,) if given.chapter is not None else None,
+        sections=(given.section,) if given.section is not None else None,
         file_ids=tuple(given.file_ids) if given.file_ids is not None else None,
         read_until=given.read_until,
     )
+    return None if where == Filter() else where
 
 
 async def _told(events: AsyncGenerator[AnswerEvent], request_id: str) -> AsyncGenerator[Event]:

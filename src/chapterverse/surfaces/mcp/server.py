@@ -99,8 +99,6 @@ class Tools:
         """Ask a book a question. Every sentence of the answer is borne out by quotes of the book, with chapter and
         page; where the book does not answer, the answer is a refusal that says so. Contradictions are shown."""
         with _told():
-            if selected_text is not None and any(one is not None for one in (index, file, chapter, pages, read_until)):
-                raise AstRagValidationError("selected_text is answered from alone: give it without a place in a book.")
             record = await self._library.record(index) if selected_text is None else None
             where, scope = await self._filter(index, file, read_until), named_scope(chapter, pages)
             asking = self._library.stream(
