@@ -175,6 +175,19 @@ def openai_model(record: IndexRecord) -> Body:
     return {"id": record.id, "object": "model", "created": created, "owned_by": "chapterverse"}
 
 
+class ChatError(BaseModel):
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class ChatErrorBody(BaseModel):
+    """What an error is answered with where OpenAI's clients ask."""
+
+    error: ChatError
+
+
 def openai_error(status: int, name: str, detail: str) -> Body:
     """An error as OpenAI's clients expect it; `name` is what the service calls it elsewhere."""
     kind = "server_error" if status >= _SERVER else "invalid_request_error"

@@ -24,7 +24,7 @@ from chapterverse.surfaces.http.dependencies import (
     TheService,
 )
 from chapterverse.surfaces.http.events import Event, EventStream, begun, wants_events, while_connected
-from chapterverse.surfaces.http.openapi import ASK
+from chapterverse.surfaces.http.openapi import ASK, ASKING
 from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
 router = APIRouter(tags=["asking"], dependencies=[WARM])
@@ -53,7 +53,7 @@ async def ask(
     return answered(answer, request_id)
 
 
-@router.post("/search")
+@router.post("/search", responses=ASKING)
 async def search(
     body: SearchRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Body:
@@ -62,7 +62,7 @@ async def search(
     return await while_connected(request, operations.search(library, body, configuration, service.deadline))
 
 
-@router.post("/answer")
+@router.post("/answer", responses=ASKING)
 async def answer(
     body: AnswerRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Body:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 
 from chapterverse.errors import AstRagValidationError
 from chapterverse.surfaces.http.dependencies import TheLibrary, TheService
+from chapterverse.surfaces.http.openapi import READING, errors
 from chapterverse.types import Block, Document, Page, SourceRecord
 
 router = APIRouter(prefix="/books", tags=["books"])
@@ -22,7 +23,7 @@ _CHAPTER = 3_000
 """From so many on, a part also ends with its chapter."""
 
 
-@router.get("")
+@router.get("", responses=errors(503))
 async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
     """Every index with the books in it, and whether books may be added."""
     shelves, troubles = await library.survey()
@@ -40,7 +41,7 @@ async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.get("/outline")
+@router.get("/outline", responses=READING)
 async def outline(library: TheLibrary, index: Index, file: File) -> dict[str, Any]:
     """A book without its text: title, headings, and the parts that its text is loaded in."""
     document = await library.document(file, index)
@@ -61,7 +62,7 @@ async def outline(library: TheLibrary, index: Index, file: File) -> dict[str, An
     }
 
 
-@router.get("/text")
+@router.get("/text", responses=READING)
 async def text(library: TheLibrary, index: Index, file: File, part: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
     """One part of a book: the text as it is stored, what each run of it is, and where pages and slides begin.
 

@@ -17,27 +17,30 @@ from chapterverse.contracts.chat import ChatRequest, Completion, openai_model
 from chapterverse.surfaces.http.dependencies import WARM, RequestId, TheLibrary, TheService
 from chapterverse.surfaces.http.errors import response_to
 from chapterverse.surfaces.http.events import MEDIA_TYPE, begun, while_connected
+from chapterverse.surfaces.http.openapi import ASKING, READING, errors
+from chapterverse.surfaces.http.openapi import events as told_as
 from chapterverse.surfaces.http.policy import generation
 from chapterverse.types import Answer, AnswerEvent, Citation, Spoken
 
 router = APIRouter(prefix="/v1", tags=["OpenAI"])
 
 Body = dict[str, Any]
+_RESPONSES = {**told_as("With `stream`: chunks, and last `[DONE]`."), **ASKING}
 
 
-@router.get("/models")
+@router.get("/models", responses=errors(503))
 async def models(library: TheLibrary) -> Body:
     """The indexes, each as a model."""
     return {"object": "list", "data": [openai_model(record) for record in await library.indexes()]}
 
 
-@router.get("/models/{model}")
+@router.get("/models/{model}", responses=READING)
 async def model(model: str, library: TheLibrary) -> Body:
     """One index as a model."""
     return openai_model(await library.record(model))
 
 
-@router.post("/chat/completions", response_model=None, dependencies=[WARM])
+@router.post("/chat/completions", response_model=None, dependencies=[WARM], responses=_RESPONSES)
 async def complete(
     body: ChatRequest,
     request: Request,

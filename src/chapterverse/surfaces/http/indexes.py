@@ -14,14 +14,17 @@ from chapterverse.contracts.requests import BuildRequest, InspectRequest, SyncRe
 from chapterverse.surfaces.http import policy
 from chapterverse.surfaces.http.dependencies import BODY_ONLY, WRITING, TheConfiguration, TheLibrary, TheService
 from chapterverse.surfaces.http.events import Report, as_events, unless_ending, wants_events, while_connected
+from chapterverse.surfaces.http.openapi import ASKING, READING, errors, events
 
 router = APIRouter(prefix="/indexes", tags=["indexes"])
 
 Body = dict[str, Any]
 _CREATED, _OK = 201, 200
+_TOLD = "Events `progress`, and last `result` or `error`."
+_BUILDING, _SYNCING = {**events(_TOLD, _CREATED), **ASKING}, {**events(_TOLD), **ASKING}
 
 
-@router.get("")
+@router.get("", responses=errors(503))
 async def indexes(library: TheLibrary) -> list[Body]:
     """The indexes that can be asked."""
     return [
@@ -30,7 +33,9 @@ async def indexes(library: TheLibrary) -> list[Body]:
     ]
 
 
-@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY])
+@router.post(
+    "", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_BUILDING
+)
 async def build(
     body: BuildRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Response:
@@ -45,7 +50,7 @@ async def build(
     )
 
 
-@router.post("/{index}/sync", response_model=None, dependencies=[WRITING, BODY_ONLY])
+@router.post("/{index}/sync", response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_SYNCING)
 async def sync(
     index: str,
     body: SyncRequest,
@@ -62,13 +67,13 @@ async def sync(
     )
 
 
-@router.get("/{index}")
+@router.get("/{index}", responses=READING)
 async def inspect(index: str, library: TheLibrary, configuration: TheConfiguration) -> Body:
     """What an index says of itself, and how much it holds."""
     return await operations.inspect(library, InspectRequest(index_file_id=index), configuration)
 
 
-@router.delete("/{index}", dependencies=[WRITING])
+@router.delete("/{index}", dependencies=[WRITING], responses=READING)
 async def delete(index: str, library: TheLibrary) -> Body:
     """Delete an index."""
     return {"index": await library.remove(index)}

@@ -18,16 +18,21 @@ from chapterverse.library import AsyncLibrary, Ingestion
 from chapterverse.library.terms import slug
 from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
 from chapterverse.surfaces.http.events import EventStream, Report, as_events
+from chapterverse.surfaces.http.openapi import errors
 
 router = APIRouter(prefix="/books", tags=["books"])
 
+_BINARY = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_FILE = {"requestBody": {"required": True, "content": _BINARY}}
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\/]')
 _LONGEST_NAME = 200
 """Bytes; file systems take 255."""
 _LOCKED = "The file is encrypted. Save a copy without the protection, or add it with `chapterverse add --password`."
 
 
-@router.post("", dependencies=[WRITING])
+@router.post(
+    "", dependencies=[WRITING], status_code=200, response_class=EventStream, responses=errors(400), openapi_extra=_FILE
+)
 async def add_book(
     request: Request,
     library: TheLibrary,
