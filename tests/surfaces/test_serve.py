@@ -85,21 +85,23 @@ def test_a_host_that_cannot_be_listened_on_is_named(command: str, host: str) -> 
     assert log.endswith(f"Name an address of this machine ({option}).\n")
 
 
-def test_mcp_alone_does_not_wait_for_ever_for_those_who_listen(tmp_path: Path) -> None:
+def test_mcp_alone_does_not_wait_for_ever_when_it_is_told_to_end(tmp_path: Path) -> None:
     port = free_port()
-    address = f"127.0.0.1:{port}"
-    events = {"Accept": "text/event-stream"}
-    with (
-        start("--http", address, command="mcp", CHAPTERVERSE_HOME=str(tmp_path), CHAPTERVERSE_DEADLINE="1") as process,
-        httpx2.Client(base_url=f"http://{address}", timeout=300) as client,
-    ):
+    serving = ("--http", f"127.0.0.1:{port}")
+    with start(*serving, command="mcp", CHAPTERVERSE_HOME=str(tmp_path), CHAPTERVERSE_DEADLINE="1") as process:
         while not _is_listening(port):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.1)
-        with client.stream("GET", "/mcp", headers=events) as stream:
-            assert stream.status_code == 200
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(
+                b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+            )
+            assert client.recv(100).startswith(b"HTTP/1.1 100")  # somebody waits for the body, which never comes
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            try:
+                process.communicate(timeout=60)
+            finally:
+                process.kill()
 
 
 def _is_listening(port: int) -> bool:
