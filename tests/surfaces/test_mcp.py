@@ -176,7 +176,7 @@ def test_a_selection_is_answered_from_alone(stdio: Assistant) -> None:
     assert (answer["answer"], answer["citations"][0]["index"], answer["citations"][0]["uri"]) == (text, None, None)
     refused = stdio.structured("ask", question="Who cast the bell?", selected_text=text)
     assert (refused["answer"], refused["related"]) == (NOT_IN_SELECTION, [])
-    assert "without a place" in stdio.error("ask", question="What is it?", selected_text=text, chapter="3")
+    assert "answered from alone" in stdio.error("ask", question="What is it?", selected_text=text, chapter="3")
 
 
 def test_a_question_about_nobody_says_that_it_does_not_say_whom(stdio: Assistant) -> None:

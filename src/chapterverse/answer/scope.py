@@ -58,7 +58,7 @@ class QueryScope:
             raise InvalidQueryError(f"scope type is {self.type!r}; it must be one of {', '.join(SCOPE_TYPES)}.")
         if self.type != "full-book" and not (self.identifier or "").strip():
             raise InvalidQueryError(f"A {self.type} scope needs an identifier, such as 'Chapter 3' or '45'.")
-        if self.type == "full-book" and self.identifier is not None:
+        if self.type == "full-book" and (self.identifier or "").strip():
             raise InvalidQueryError(
                 "scope.identifier: a full-book scope has none. Leave it out, or make the scope section-specific or"
                 " page-specific."

@@ -40,7 +40,10 @@ class AskRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: StrictStr
-    selected_text: StrictStr | None = None
+    selected_text: StrictStr | None = Field(
+        default=None,
+        description="what to answer from alone: it goes before `scope`, `filters` and `index`, which do not count then",
+    )
     scope: AskScope | None = None
     filters: AskFilters | None = None
     top_k: StrictInt | None = Field(default=None, description="1 to 50 passages")

@@ -164,7 +164,7 @@ class AsyncLibrary(Indexes):
         question = check_question(question)
         async with self._deadline(generation) as deadline:
             if selection is not None:
-                check_alone(index=index, filters=where, scope=scope)
+                check_alone(index, where, scope)
                 mind = await self._mind(generation, deadline, validation)
                 return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
             record = await self.record(index)

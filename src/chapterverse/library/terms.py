@@ -82,14 +82,12 @@ def check_selection(selection: str) -> str:
     return selection
 
 
-def check_alone(**places: object) -> None:
-    """Refuse a place in a book, by its name, beside a selected passage: it would count for nothing."""
-    given = [name for name, place in places.items() if place is not None]
-    if given:
+def check_alone(*places: object) -> None:
+    """Refuse a place in a book beside a selected passage: it would count for nothing."""
+    if any(place is not None for place in places):
         raise InvalidQueryError(
-            f"selected_text is answered from alone, without a place in a book: leave out {' and '.join(given)}, or the"
-            " selected text.",
-            details={"field": given[0]},
+            "selected_text is answered from alone: leave out what names a place in a book (index, file, chapter,"
+            " section, page), or the selected text."
         )
 
 

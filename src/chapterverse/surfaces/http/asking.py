@@ -73,19 +73,18 @@ async def answer(
 
 async def _options(body: AskRequest, library: AsyncLibrary, service: ServiceSettings) -> Body:
     """What the library is asked with."""
+    searched = body.selected_text is None  # a selection goes before any place in a book, and needs no store
     settings = None
     if body.top_k is not None:
-        searched = body.selected_text is None  # a selection is answered without the store
         defaults = (await library.record(body.index)).retrieval_defaults if searched else {}
         settings = Retrieval(**{**defaults, "top_k": body.top_k})
-    return {
-        "selection": body.selected_text,
+    asked = {"settings": settings, "generation": policy.generation(service)}
+    place = {
         "index": body.index,
         "where": _filter(body),
         "scope": QueryScope(body.scope.type, body.scope.identifier, "") if body.scope else None,  # type: ignore[arg-type]
-        "settings": settings,
-        "generation": policy.generation(service),
     }
+    return {**asked, **(place if searched else {"selection": body.selected_text})}
 
 
 def _filter(body: AskRequest) -> Filter | None:

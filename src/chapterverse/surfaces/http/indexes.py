@@ -33,9 +33,7 @@ async def indexes(library: TheLibrary) -> list[Body]:
     ]
 
 
-@router.post(
-    "", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_BUILDING
-)
+@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_BUILDING)
 async def build(
     body: BuildRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Response:

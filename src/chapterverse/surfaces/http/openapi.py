@@ -24,6 +24,7 @@ _ERRORS = {
     409: ("The index is in use, empty, or there already.", "AstRagIndexError", "There is an index 'clocks' already."),
     413: ("The body is too large.", "TooLarge", "The body is larger than the 1,000,000 bytes that are taken here."),
     421: ("The service is not known by this name.", "MisdirectedRequest", "This service is not known by the name …"),
+    422: ("The file cannot be read.", "UnreadableFileError", "bells.pdf is damaged, or no such file at all."),
     429: ("A provider wants a pause.", "GenerationError", "OpenAI: too many requests. Try again in 7 s."),
     500: ("Something went wrong.", "InternalError", "Something went wrong here. Please try again later."),
     502: ("The model or a source failed.", "GenerationError", "OpenAI failed (status 500). Try again later."),
@@ -86,7 +87,8 @@ def describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _add_errors(path: str, responses: dict[str, Any]) -> None:
-    responses.pop("422", None)  # what FastAPI would say; we answer 400 in our own shape
+    if "content" in responses.get("422", {}):  # so FastAPI describes it; we answer 400 in our own shape
+        del responses["422"]
     for status in (*_ANYWHERE, *(() if path in PROBES else _GUARDED)):
         responses.setdefault(str(status), {"description": _ERRORS[status][0]})
     for status, (_, name, detail) in _ERRORS.items():

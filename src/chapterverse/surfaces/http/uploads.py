@@ -31,7 +31,12 @@ _LOCKED = "The file is encrypted. Save a copy without the protection, or add it 
 
 
 @router.post(
-    "", dependencies=[WRITING], status_code=200, response_class=EventStream, responses=errors(400), openapi_extra=_FILE
+    "",
+    dependencies=[WRITING],
+    status_code=200,
+    response_class=EventStream,
+    responses=errors(400, 409, 422, 503),
+    openapi_extra=_FILE,
 )
 async def add_book(
     request: Request,
