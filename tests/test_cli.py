@@ -185,6 +185,13 @@ def test_more_time_can_be_allowed() -> None:
     assert hurried.returncode == 1
     assert "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE." in hurried.stderr
     assert chapterverse(*asked, "--deadline", "200", CHAPTERVERSE_DEADLINE="0.0001").returncode == 0
+    for wrong, said in (
+        (chapterverse(*asked, "--deadline", "inf"), "The deadline is inf s;"),
+        (chapterverse("list", CHAPTERVERSE_DEADLINE="0"), "deadline (CHAPTERVERSE_DEADLINE): "),
+    ):
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert said in wrong.stderr
+        assert "Traceback" not in wrong.stderr
 
 
 def test_an_answer_shows_its_confidence(

@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 import typer
 
+from chapterverse.errors import AstRagValidationError
 from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.cli import app
 
@@ -46,6 +47,20 @@ def test_settings_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch)
     assert "sixteen" not in repr(ServiceSettings())
     monkeypatch.setenv("CHAPTERVERSE_API_KEY", "")
     assert ServiceSettings().api_key is None
+
+
+def test_every_setting_that_is_wrong_is_named_as_the_variable_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_DEADLINE", "soon")
+    monkeypatch.setenv("CHAPTERVERSE_PORT", "70000")
+    monkeypatch.setenv("CHAPTERVERSE_API_KEY", "secret")
+    with pytest.raises(AstRagValidationError) as caught:
+        ServiceSettings()
+    assert list(caught.value.details) == ["CHAPTERVERSE_PORT", "CHAPTERVERSE_API_KEY", "CHAPTERVERSE_DEADLINE"]
+    assert "port (CHAPTERVERSE_PORT): Input should be less than or equal to 65535." in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "soon" not in str(caught.value)
+    with pytest.raises(AstRagValidationError, match=r"^deadline \(CHAPTERVERSE_DEADLINE\): Input should be a valid"):
+        Settings()
 
 
 def test_containers_are_given_settings_that_exist() -> None:

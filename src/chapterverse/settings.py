@@ -10,8 +10,10 @@ import string
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from chapterverse.errors import AstRagValidationError
 
 _ORIGIN = re.compile(r"\*|https?://[^/\s*]+", re.IGNORECASE)
 _SHORTEST_KEY = 16
@@ -25,21 +27,35 @@ def _listed(given: Any) -> Any:
 Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 
-_FROM_ENVIRONMENT = SettingsConfigDict(
-    env_prefix="CHAPTERVERSE_",
-    env_ignore_empty=True,
-    frozen=True,
-    extra="ignore",
-    populate_by_name=True,
-    hide_input_in_errors=True,  # there are keys among them
-    use_attribute_docstrings=True,
-)
+class _FromEnvironment(BaseSettings):
+    """Raises `AstRagValidationError` that names whatever is wrong, as an environment variable has it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CHAPTERVERSE_",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,  # there are keys among them
+        use_attribute_docstrings=True,
+    )
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            faults: dict[str, str] = {}
+            said = []
+            for fault in error.errors(include_url=False, include_input=False, include_context=False):
+                name, what = str(fault["loc"][0]), fault["msg"].removeprefix("Value error, ")
+                variable = name if name.startswith("QDRANT") else f"CHAPTERVERSE_{name.upper()}"
+                faults[variable] = what
+                said.append(f"{name} ({variable}): {what}." if name != variable else f"{name}: {what}.")
+            raise AstRagValidationError(" ".join(said), details=faults) from None
 
 
-class Settings(BaseSettings):
+class Settings(_FromEnvironment):
     """Read from `CHAPTERVERSE_…`, and from Qdrant's own names where it has them."""
-
-    model_config = _FROM_ENVIRONMENT
 
     home: Path | None = None
     """Where embedded indexes are kept; without it, the user's data folder."""
@@ -55,10 +71,8 @@ class Settings(BaseSettings):
     """The Qdrant server's key."""
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(_FromEnvironment):
     """What `chapterverse serve` goes by; each is also an option of the command."""
-
-    model_config = _FROM_ENVIRONMENT
 
     host: str = "127.0.0.1"
     """Address to listen on. Any but this machine's own needs an API key."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
 import time
@@ -15,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from chapterverse.errors import GenerationError
+from chapterverse.errors import AstRagValidationError, GenerationError
 from chapterverse.library import AsyncLibrary
 from chapterverse.library.deadline import for_answer
 from chapterverse.protocols import Embedded, InputType
@@ -166,3 +167,9 @@ def test_loading_takes_no_time_of_an_answer() -> None:
     with pytest.raises(GenerationError, match=r"before the deadline of 0.1 s\.") as caught:
         asyncio.run(load(5.0))
     assert (caught.value.details, caught.value.retryable) == ({"reason": "deadline"}, True)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.inf, math.nan])
+def test_a_deadline_that_is_none_is_refused(seconds: float) -> None:
+    with pytest.raises(AstRagValidationError, match=f"^The deadline is {seconds:g} s; "):
+        for_answer(seconds)

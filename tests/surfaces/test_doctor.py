@@ -122,6 +122,13 @@ def test_a_sandbox_that_cannot_start(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert (code, findings["sandbox"]["state"]) == (1, "broken")
 
 
+def test_a_setting_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_DEADLINE", "soon")
+    code, findings = diagnose()
+    assert (code, findings["settings"]["state"]) == (1, "broken")
+    assert findings["settings"]["next"] == "Correct CHAPTERVERSE_DEADLINE, or unset it."
+
+
 def test_a_folder_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CHAPTERVERSE_HOME", str(tmp_path / "file" / "home"))

@@ -17,7 +17,7 @@ from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.http import create_app
 from chapterverse.surfaces.http.errors import response_to
-from chapterverse.surfaces.http.serving import as_environment, check, read_settings
+from chapterverse.surfaces.http.serving import as_environment, check
 from chapterverse.surfaces.mcp.run import http_app
 from tests.surfaces.service import served, small_library
 
@@ -240,7 +240,7 @@ def test_details_name_files_and_not_where_they_are(message: str, shown: str) -> 
 )
 def test_what_is_unsafe_or_cannot_work_is_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(AstRagError, match=re.escape(said)):
-        check(Settings(), read_settings(given))
+        check(Settings(), ServiceSettings(**given))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_what_is_unsafe_or_cannot_work_is_refused(given: dict[str, object], said
     ],
 )
 def test_what_is_safe_is_not(settings: dict[str, str], given: dict[str, object]) -> None:
-    check(Settings(**settings), read_settings(given))
+    check(Settings(**settings), ServiceSettings(**given))
 
 
 def test_workers_read_from_the_environment_what_the_command_was_given(monkeypatch: pytest.MonkeyPatch) -> None:

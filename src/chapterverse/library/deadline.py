@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from types import TracebackType
 from typing import Self
 
-from chapterverse.errors import AstRagError, AstRagRetrievalError, GenerationError
+from chapterverse.errors import AstRagError, AstRagRetrievalError, AstRagValidationError, GenerationError
 
 
 class Deadline:
@@ -16,6 +17,8 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None, late: type[AstRagError], what: str) -> None:
+        if seconds is not None and not (0 < seconds < math.inf):
+            raise AstRagValidationError(f"The deadline is {seconds:g} s; it must be more than 0, and end at some time.")
         self._limit = asyncio.timeout(seconds)
         self._seconds, self._late, self._what = seconds, late, what
         self._left: float | None = None

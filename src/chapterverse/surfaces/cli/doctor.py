@@ -15,10 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from chapterverse import __version__
-from chapterverse.errors import AstRagError
+from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.index.edge import default_root
 from chapterverse.index.folder import MANIFEST, read_holder
 from chapterverse.index.owner import find_owner
@@ -70,11 +68,9 @@ def examine(online: bool) -> Iterator[Finding]:
     yield Finding("chapterverse", "ok", f"{__version__} on Python {platform.python_version()}, {platform.platform()}")
     try:
         settings, service = Settings(), ServiceSettings()
-    except ValidationError as error:
-        for wrong in error.errors(include_url=False, include_input=False, include_context=False):
-            name = ".".join(str(part) for part in wrong["loc"]).upper()
-            name = name if name.startswith("QDRANT") else f"CHAPTERVERSE_{name}"
-            yield Finding("settings", "broken", f"{name}: {wrong['msg']}.", f"Correct {name}, or unset it.")
+    except AstRagValidationError as error:
+        for variable, what in error.details.items():
+            yield Finding("settings", "broken", f"{variable}: {what}.", f"Correct {variable}, or unset it.")
         return
     yield from _models()
     yield _sandbox()

@@ -11,7 +11,6 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from pydantic import ValidationError
 from starlette.types import ASGIApp
 
 from chapterverse.errors import AstRagError, AstRagValidationError
@@ -30,8 +29,7 @@ _GRACE = 5.0
 
 def serve(**given: Any) -> None:
     """Serve until told to end; what is not given comes from the environment."""
-    service = read_settings(given)
-    settings = Settings()
+    settings, service = Settings(), ServiceSettings(**given)
     check(settings, service)
     check_address(service.host, service.port, host_option="--host", port_option="--port")
     if service.unprotected and not service.api_key and not is_this_machine(service.host):
@@ -58,17 +56,6 @@ def listen(app: ASGIApp | str, service: ServiceSettings) -> None:
 def application() -> FastAPI:
     """The application of one worker."""
     return create_app(AsyncLibrary(), ServiceSettings())
-
-
-def read_settings(given: Mapping[str, Any]) -> ServiceSettings:
-    """The settings; one that is wrong is named, as an environment variable has it."""
-    try:
-        return ServiceSettings(**given)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        name = str(first["loc"][0])
-        said = first["msg"].removeprefix("Value error, ")
-        raise AstRagValidationError(f"{name} (CHAPTERVERSE_{name.upper()}): {said}.") from None
 
 
 def check(settings: Settings, service: ServiceSettings) -> None:

@@ -24,12 +24,12 @@ def run_stdio(model: str) -> None:
 
 def run_http(address: str, model: str) -> None:
     """Serve `/mcp` alone until interrupted, under the rules of the service."""
-    from chapterverse.surfaces.http.serving import check, check_address, listen, read_settings
+    from chapterverse.surfaces.http.serving import check, check_address, listen
 
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise AstRagValidationError(f"--http is {address!r}; it must be HOST:PORT, such as 127.0.0.1:8000.")
-    settings, service = Settings(), read_settings({"host": host.strip("[]"), "port": int(port), "model": model})
+    settings, service = Settings(), ServiceSettings(host=host.strip("[]"), port=int(port), model=model)
     check(settings, service)
     check_address(service.host, service.port, host_option="--http", port_option="--http")
     listen(http_app(AsyncLibrary(settings), service), service)
