@@ -36,7 +36,7 @@ def service_of(name: str, **given: Any) -> HostedModelService:
     return service
 
 
-def ask(service: HostedModelService, *, search: bool = False, seconds: float = 10.0) -> Drafted:
+def ask(service: HostedModelService, *, search: bool = False) -> Drafted:
     async def find(_: str) -> list[Passage]:
         return [passage(5, "The mill burned down in 1811.")]
 
@@ -46,7 +46,6 @@ def ask(service: HostedModelService, *, search: bool = False, seconds: float = 1
                 "When was the great bell cast?",
                 passages(BELL),
                 model=HostedModel(service),
-                seconds=seconds,
                 search=find if search else None,
             )
         finally:

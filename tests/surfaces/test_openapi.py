@@ -59,7 +59,7 @@ ASKED: list[tuple[str, str, str, Any, str, int]] = [
     ("get", "/books/outline", "/books/outline?index=nowhere&file=x", None, HERE, 404),
     ("get", "/books/text", "/books/text?index=clocks&file=x&part=-1", None, HERE, 400),
     ("post", "/books", "/books", b"x", HERE, 400),
-    ("post", "/books", "/books?name=x.md", b"", HERE, 200),
+    ("post", "/books", "/books?name=x.md", b"", HERE, 422),
     ("post", "/search", "/search", {"query": "bells"}, HERE, 200),
     ("post", "/search", "/search", {"query": "bells", "indexFileId": "nowhere"}, HERE, 404),
     ("post", "/search", "/search", b"x" * 1_000_001, HERE, 413),
@@ -75,6 +75,7 @@ ASKED: list[tuple[str, str, str, Any, str, int]] = [
     ("post", "/v1/chat/completions", "/v1/chat/completions", {}, HERE, 400),
     ("get", "/health", "/health", None, HERE, 200),
     ("get", "/metrics", "/metrics", None, HERE, 200),
+    ("post", "/books", "/books?name=x.md", b"# Bells\n\nThe bell was cast in 1702.\n", HERE, 200),
 ]
 
 

@@ -178,7 +178,7 @@ class _Runner:
         answer = self._library.ask(
             question.question,
             selection=question.selection,
-            index=self._index,
+            index=self._index if question.selection is None else None,
             generation=self._generation,
             **options,
         )

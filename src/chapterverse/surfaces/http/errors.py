@@ -47,7 +47,7 @@ def add_handlers(app: Starlette) -> None:
     """Answer everything that can go wrong in that shape."""
     app.add_exception_handler(AstRagError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_bad_request)
-    app.add_exception_handler(HTTPException, _on_error)
+    app.add_exception_handler(HTTPException, _on_http_error)
 
 
 def error_response(
