@@ -318,10 +318,75 @@ def test_a_sure_reader_overrules_rules_that_are_not_of_values_but_not_among_the_
     assert codes(gate(few, reader=Trusting(1.0), limits=DEFAULT)) == [code]
 
 
-def test_a_list_mark_and_a_yes_are_not_judged() -> None:
-    for text in ("1. Hugh Bellamy bought the clock in 1641.", "Yes, Hugh Bellamy bought the clock in 1641."):
-        gated = gate(statement(text, BOUGHT.quote))
-        assert [one.text for one in gated.sentences] == [text]
+@pytest.mark.parametrize(
+    ("free", "passes"),
+    [
+        ("That timepiece left its owner Bellamy 11 shillings poorer in 1641.", True),
+        ("That timepiece left its owner Bellamy 11 shillings poorer in the 1640s.", True),
+        ("That timepiece left its owner Bellamy 11 shillings poorer in the 17th century.", True),
+        ("That timepiece left its owner Bellamy 12 shillings poorer in 1641.", False),
+        ("That timepiece left its owner Bellamy 11 shillings poorer in 1461.", False),
+        ("That timepiece left its owner Bellamy 11 shillings poorer in the 1650s.", False),
+        ("That timepiece left its owner Bellamy 11 dollars poorer in 1641.", False),
+        ("That timepiece left its owner Bellamy one penny poorer, some say eleven.", True),
+    ],
+)
+def test_no_reader_makes_a_number_true_that_the_passage_has_nowhere(free: str, passes: bool) -> None:
+    assert bool(gate(statement(free, BOUGHT.quote), limits=DEFAULT).sentences) is passes
+
+
+def test_the_mark_of_a_list_is_not_judged() -> None:
+    text = "1. Hugh Bellamy bought the clock in 1641."
+    assert [one.text for one in gate(statement(text, BOUGHT.quote)).sentences] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes, Hugh Bellamy bought the clock in 1641.",
+        "No. Hugh Bellamy bought the clock in 1641.",
+        "Not at all - Hugh Bellamy bought the clock in 1641. [S1]",
+        "Incorrect: no, Hugh Bellamy bought the clock in 1641.",
+    ],
+)
+def test_a_yes_or_no_that_cannot_be_judged_is_not_shown(text: str) -> None:
+    assert [one.text for one in gate(statement(text, BOUGHT.quote)).sentences] == [
+        "Hugh Bellamy bought the clock in 1641."
+    ]
+
+
+def test_what_only_says_yes_or_no_says_nothing_and_nothing_refers_to_it() -> None:
+    for text in ("No.", "Yes!", "They did.", "He was."):
+        assert codes(gate(statement(text, BOUGHT.quote), limits=DEFAULT)) == ["empty"]
+    both = gate(statement("No. It had one hand.", "It had one hand and a loud bell."))
+    assert ([one.text for one in both.sentences], codes(both)) == (["It had one hand."], ["empty"])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Hugh Bellamy ~~never~~ bought the clock in 1641.", "markup"),
+        ("Hugh Bellamy <s>never</s> bought the clock in 1641.", "markup"),
+        ("Hugh Bellamy <!-- never --> bought the clock in 1641.", "markup"),
+        ("Hugh Bellamy bought the [clock](//clock.example) in 1641.", "markup"),
+        ("Hugh Bellamy bought the clock in 1641: https://clock.example", "markup"),
+        ("❌ Hugh Bellamy bought the clock in 1641.", "markup"),
+        ("Hugh Bellamy bought the clock in 1641?", "question"),
+    ],
+)
+def test_what_would_look_other_than_it_was_judged_is_not_shown(text: str, code: str) -> None:
+    assert codes(gate(statement(text, BOUGHT.quote), limits=DEFAULT)) == [code]
+
+
+def test_markup_that_the_book_speaks_of_is_no_markup() -> None:
+    passage = "Write <b> before a word and </b> behind it to make it bold. Two tildes (~~) strike it out."
+    draft = statement("Write <b> before a word to make it bold.", "Write <b> before a word")
+    assert check([draft], [Excerpt("S1", passage)], Trusting(), split, BY_WORDS).sentences  # type: ignore[arg-type]
+
+
+def test_characters_that_cannot_be_seen_are_taken_out() -> None:
+    hidden = statement("Hugh Bellamy bought the\u00ad clock in \u202e1641\u202c\u200b.", BOUGHT.quote)
+    assert [one.text for one in gate(hidden).sentences] == ["Hugh Bellamy bought the clock in 1641."]
 
 
 def test_a_mark_behind_the_full_stop_belongs_to_its_sentence() -> None:

@@ -154,6 +154,11 @@ _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _BOUND = re.compile(
     rf"\b({'|'.join(sorted(map(re.escape, _BOUNDS), key=len, reverse=True))})(?:\s+an?\s+\w+\s+of)?\s+$", re.IGNORECASE
 )
+_BOUND_SIGNS: dict[str, Bound] = {
+    "<": "under", ">": "over", "≤": "at most", "<=": "at most", "≥": "at least", ">=": "at least",
+    "~": "about", "≈": "about",
+}  # fmt: skip
+_BOUND_SIGN = re.compile(r"(?<![-=<>~])([<>]=|[<>≤≥~≈])\s?$")
 _AFTER: dict[str, Bound] = {"or more": "at least", "or so": "about", "or less": "at most", "or fewer": "at most"}
 _AFTER |= {
     f"{link} {word}": "at least" for link in ("or", "and") for word in ("older", "over", "above", "longer", "upwards")
@@ -269,6 +274,8 @@ def _dressed(text: str, number: Number) -> Number:
     before = re.sub(r"\b(?:the|a)\s+$", "", text[max(0, lead - _BOUND_REACH) : lead])
     if match := _BOUND.search(before):
         bound, lead = _BOUNDS[match[1].lower()], max(0, lead - _BOUND_REACH) + match.start()
+    elif match := _BOUND_SIGN.search(text[max(0, lead - 3) : lead]):
+        bound, lead = _BOUND_SIGNS[match[1]], lead - len(match[0])
     elif match := _BOUND_AFTER.match(text, tail):
         bound, tail = _AFTER[match[1].lower()], match.end()
     return Number(number.start, number.end, value, unit, number.ordinal, bound, lead, tail)

@@ -28,6 +28,7 @@ from chapterverse.answer.language import is_english
 from chapterverse.answer.lists import count_items
 from chapterverse.answer.parse import parse
 from chapterverse.answer.rules import Comparison, compare
+from chapterverse.answer.rules.values import unheard
 from chapterverse.answer.validate import Passage as PassageLike
 from chapterverse.answer.validate import Sentences
 from chapterverse.answer.wording import PRONOUNS
@@ -35,8 +36,20 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Issue, SentenceKind
 
-_OPENER = re.compile(r"^\s*(?:(?:\d{1,2}[.)]|[-*•–])\s+|(?:Yes|No)\s?[,;:.!—–]\s*)")
-"""The mark of a draft's own list, or the word that takes up the question."""
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•–])\s+")
+"""The mark of a draft's own list."""
+_TAKEN_UP = re.compile(
+    r"^\s*(?:(?:Yes|No|Yeah|Yep|Nope|(?:In)?correct|Right|Wrong|True|False|Indeed|Exactly|Certainly|Not at all"
+    r"|Of course(?: not)?)(?:\s?[,;:.!—–]|\s+-\s|$)\s*)+",
+    re.IGNORECASE,
+)
+"""What takes up the question: it says yes or no to what the gate does not judge."""
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Characters without a look of their own, some of which turn the text around that follows."""
+_MARKUP = re.compile(r"~~|<[A-Za-z/!?]|!\[|\]\(|\]:|//|\bwww\.|[¬❌✖✗✘⛔🚫]")
+"""What strikes out, hides, makes a link or denies where an answer is shown."""
 _FIRST = re.compile(r"(?:(?P<before>\w+)\s+)?\bI\b(?=['’,]|\s)")
 _OTHER_FIRSTS = re.compile(r"\b(?:[Mm]y|[Mm]yself|[Mm]e|[Ww]e)\b")
 _PRONOUN = re.compile(r"(?:He|She|It|They)\b")
@@ -170,7 +183,8 @@ class Gate:
                 found = self._check(sentence)
             except _Rejected as reason:
                 self.issues.append(Issue(reason.code, reason.message, sentence.text, reason.citation))
-                self._referent = None
+                if reason.code != "empty":  # nothing that follows refers to "No."
+                    self._referent = None
                 continue
             passed.append(found)
             self._last = found.quotes
@@ -206,7 +220,7 @@ class Gate:
         for key in cited:
             if key not in self._texts:
                 self.issues.append(Issue("unknown_id", f"No passage {key} was offered.", draft.text, key))
-        text = draft.text.strip()
+        text = (draft.text if draft.kind == "quote" else _UNSEEN.sub("", draft.text)).strip()
         if draft.kind != "quote" or not any(find(text, self._texts[key]) for key in cited if key in self._texts):
             text = marks.without(text)
         return replace(draft, text=text, citations=tuple(key for key in cited if key in self._texts))
@@ -228,6 +242,9 @@ class Gate:
         return replace(part, text=part.quotes[0].quote, kind="quote")
 
     def _statement(self, draft: DraftSentence) -> Passed:
+        draft = replace(draft, text=_told(draft.text))
+        if not parse(draft.text).terms:
+            raise _Rejected("empty", "The sentence says nothing that could be checked.", draft.citations[0])
         located, evidence = self._evidence(draft)
         passage = "\n".join(dict.fromkeys(self._texts[quote.passage] for quote in located))
         if not is_english(passage):
@@ -238,7 +255,8 @@ class Gate:
         if _has_speaker(draft.text, evidence) and not any(_has_speaker(one.text) for one in evidence):
             message = "It speaks of “I”, and the sentences that it rests on do not: a book's answer has no speaker."
             raise _Rejected("speaker", message, located[0].passage)
-        claim = self._resolved(_OPENER.sub("", draft.text).replace("**", ""))
+        self._must_be_plain(draft.text, passage)
+        claim = self._resolved(_ITEM.sub("", draft.text).replace("**", ""))
         comparison = compare(claim, evidence, passage)
         try:
             support = self._by_its_words(claim, evidence, comparison, located[0].passage)
@@ -248,6 +266,15 @@ class Gate:
                 raise
             support = freely
         return Passed(draft.text, "statement", located, support)
+
+    def _must_be_plain(self, text: str, passage: str) -> None:
+        """Nothing is judged that may look otherwise where it is shown, and a question says nothing."""
+        for found in _MARKUP.finditer(text):
+            if found[0] not in passage:
+                message = f"“{found[0]}” may hide, deny or link what it says, and is not in the passage."
+                raise _Rejected("markup", message)
+        if text.endswith("?") and "?" not in passage:
+            raise _Rejected("question", "A question says nothing that the book could bear out.")
 
     def _freely(self, claim: str, evidence: Sequence[Evidence], comparison: Comparison, passage: str) -> float | None:
         """The support of a claim that is put too freely for rules to judge, if it is enough."""
@@ -259,7 +286,7 @@ class Gate:
         if not free and not overruled:
             return None
         support = self._reader.strictly(claim, [passage])[0]
-        if free and support >= limits.support_free:
+        if free and not unheard(claim, passage) and support >= limits.support_free:
             return support
         order = long and codes <= OF_ORDER
         needed = limits.support_long if order else limits.support_sure
@@ -364,6 +391,12 @@ def sentence_count(text: str, sentences: Sentences) -> int:
     """How many sentences a text counts as: lines of verse, and what a colon announces with it, are one."""
     ends = [text[start:end].rstrip("—–-")[-1:] for start, end in sentences(text)]
     return max(1, sum(end not in ",:" for end in ends))
+
+
+def _told(text: str) -> str:
+    """A sentence without what takes up the question."""
+    rest = _TAKEN_UP.sub("", text)
+    return text if rest == text else rest[:1].upper() + rest[1:]
 
 
 def _has_speaker(text: str, evidence: Sequence[Evidence] = ()) -> bool:

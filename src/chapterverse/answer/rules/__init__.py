@@ -15,7 +15,7 @@ from chapterverse.answer.rules.case import Case, Objection
 
 _RULES = (
     *(values.numbers, values.dates, values.clocks, values.closed, values.uncounted, values.paired),
-    *(values.alternatives, values.intervals, values.partitives),
+    *(values.signs, values.alternatives, values.intervals, values.partitives),
     *(subjects.names, subjects.stitched, subjects.unknown, subjects.mentioned, subjects.crossed),
     *(force.opposites, force.replaced, force.denials, force.contrasts),
     *(markers.said, markers.reported, markers.modality),

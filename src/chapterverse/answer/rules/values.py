@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from chapterverse.answer.facts import Date, Number
+from chapterverse.answer.facts import numbers as find_numbers
 from chapterverse.answer.parse import Sentence, Term
 from chapterverse.answer.rules.case import Case, Objection, matches
 from chapterverse.answer.units import unit_of
@@ -18,6 +20,15 @@ _PARTLY = frozenset("part parts partly some several few portion share fraction o
 _VERBS = frozenset("leave leaves leaving leads leading led".split())
 """These share a stem with a direction and with a metal."""
 _EVERY = frozenset(("every", "each"))
+_SPANS = {"decade": 10, "century": 100}
+"""Units that a year lies in."""
+_SIGN = re.compile(r"[≠±÷]|(?<=\d)\s?[+×*x]\s?(?=\d)")
+_TIMES = re.compile(r"[×*]|\b(?:x|by|times)\b|(?<=\d)x(?=\d)")
+_SIGN_MEANS = {
+    "≠": re.compile("≠"), "±": re.compile(r"±|\bplus or minus\b|\bwithin\b"), "÷": re.compile(r"÷|\bdivided\b"),
+    "+": re.compile(r"\+|\b(?:plus|and)\b"), "×": _TIMES, "*": _TIMES, "x": _TIMES,
+}  # fmt: skip
+"""Signs before and between numbers, and how the evidence may put them."""
 _NEAR = 10
 """How many words a value may stand from the thing that it is said of."""
 
@@ -42,6 +53,26 @@ def numbers(case: Case) -> Iterator[Objection]:
             yield Objection("unit", f"The evidence gives {said} another unit or another limit.")
         elif not any(_belongs(case, term, n, t) for n, t in fitting):
             yield Objection("binding", f"In the evidence {said} belongs to something else.")
+
+
+def unheard(claim: str, passage: str) -> str:
+    """A number in digits that a passage has nowhere, in words or digits, or only with another unit; or nothing."""
+    told = [time for time in times(claim) if any(agree(time, other) for other in times(passage))]
+    known = find_numbers(passage)
+    for number in find_numbers(claim):
+        timed = any(time.start <= number.start < time.end for time in told)  # "7:00" is "7 a.m."
+        if claim[number.start].isdigit() and not timed and not any(_may_be(number, other) for other in known):
+            return claim[number.start : number.tail]
+    return ""
+
+
+def _may_be(claimed: Number, found: Number) -> bool:
+    """Whether it is the same number, as far as can be seen from afar: one in a hundred, or a year of the decade too."""
+    if claimed.unit in _SPANS:
+        first = (claimed.value - 1) * 100 if claimed.unit == "century" else claimed.value
+        return found.value == claimed.value or first <= found.value <= first + _SPANS[claimed.unit]
+    in_hundred = found.value in (claimed.value * 100, claimed.value / 100)
+    return in_hundred or (found.value == claimed.value and (not found.unit or claimed.unit in ("", found.unit)))
 
 
 def _same_form(claimed: Number, found: Number, case: Case) -> bool:
@@ -104,6 +135,14 @@ def uncounted(case: Case) -> Iterator[Objection]:
         word = case.claim.tokens[term.token].word
         if _unit(word) in counted - bare - {""}:
             yield Objection("number", f"The evidence counts “{word}”, and the claim does not.")
+
+
+def signs(case: Case) -> Iterator[Objection]:
+    """ "3 × 4 metres" must not become "3 + 4 metres", nor "1,240" "≠ 1,240"."""
+    for found in _SIGN.finditer(case.claim.text):
+        known = _SIGN_MEANS[found[0].strip()]
+        if not any(known.search(sentence.text) for sentence in case.sentences):
+            yield Objection("number", f"The evidence has no “{found[0].strip()}”.")
 
 
 def intervals(case: Case) -> Iterator[Objection]:
