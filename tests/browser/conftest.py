@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import ServiceSettings, Settings
@@ -111,6 +111,13 @@ def new_page(browser: Browser, service: str) -> Iterator[NewPage]:
         if not request.url.startswith((service, "blob:", "data:")):
             troubles.append(f"left the origin: {request.url}")
 
+    def hear(line: ConsoleMessage) -> None:
+        refused = (
+            "status of 422" in line.text
+        )  # a book cannot be read, and Chromium says so
+        if line.type in ("error", "warning") and not refused:
+            troubles.append(f"said: {line.text}")
+
     def open_page(**options: Any) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         contexts.append(context)
@@ -118,7 +125,7 @@ def new_page(browser: Browser, service: str) -> Iterator[NewPage]:
         page.set_default_timeout(_PATIENCE)
         page.on("request", check)
         page.on("pageerror", lambda error: troubles.append(f"threw: {error}"))
-        page.on("console", lambda line: line.type in ("error", "warning") and troubles.append(f"said: {line.text}"))
+        page.on("console", hear)
         return page
 
     yield open_page
