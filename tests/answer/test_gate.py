@@ -335,6 +335,16 @@ def test_no_reader_makes_a_number_true_that_the_passage_has_nowhere(free: str, p
     assert bool(gate(statement(free, BOUGHT.quote), limits=DEFAULT).sentences) is passes
 
 
+def test_a_share_may_be_put_as_a_percentage() -> None:
+    passage, quote = "A voucher is worth a fifth more than what was paid.", "A voucher is worth a fifth more"
+    for text, passes in (
+        ("Holders of one get 20 per cent extra.", True),
+        ("Holders of one get 25 per cent extra.", False),
+    ):
+        drafted = [statement(text, quote)]
+        assert bool(check(drafted, [Excerpt("S1", passage)], Trusting(), split).sentences) is passes  # type: ignore[arg-type]
+
+
 def test_the_mark_of_a_list_is_not_judged() -> None:
     text = "1. Hugh Bellamy bought the clock in 1641."
     assert [one.text for one in gate(statement(text, BOUGHT.quote)).sentences] == [text]

@@ -112,9 +112,7 @@ def new_page(browser: Browser, service: str) -> Iterator[NewPage]:
             troubles.append(f"left the origin: {request.url}")
 
     def hear(line: ConsoleMessage) -> None:
-        refused = (
-            "status of 422" in line.text
-        )  # a book cannot be read, and Chromium says so
+        refused = "status of 422" in line.text  # a book cannot be read, and Chromium says so
         if line.type in ("error", "warning") and not refused:
             troubles.append(f"said: {line.text}")
 

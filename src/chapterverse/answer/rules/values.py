@@ -72,7 +72,8 @@ def _may_be(claimed: Number, found: Number) -> bool:
         first = (claimed.value - 1) * 100 if claimed.unit == "century" else claimed.value
         return found.value == claimed.value or first <= found.value <= first + _SPANS[claimed.unit]
     in_hundred = found.value in (claimed.value * 100, claimed.value / 100)
-    return in_hundred or (found.value == claimed.value and (not found.unit or claimed.unit in ("", found.unit)))
+    part = found.ordinal and claimed.value * found.value == 1  # "a fifth more"
+    return in_hundred or part or (found.value == claimed.value and (not found.unit or claimed.unit in ("", found.unit)))
 
 
 def _same_form(claimed: Number, found: Number, case: Case) -> bool:
