@@ -186,6 +186,53 @@ def test_a_second_book_joins_an_index(library: Library, books: Path, tmp_path: P
     assert library.sync("shelf").unchanged_sources == 3
 
 
+def held(library: Library, index: str) -> dict[str, str]:
+    """The text of every file that an index holds, by its id."""
+    return {one.file_id: library.document(one.file_id, index).text for one in library.inspect(index).sources}
+
+
+@pytest.fixture
+def volumes(tmp_path: Path) -> list[Path]:
+    """Three folders of one name, each with another book in a file of one name."""
+    folders = []
+    for place, weight in (("a", "one ton"), ("b", "two tons"), ("c", "three tons")):
+        folders.append(tmp_path / place / "docs")
+        folders[-1].mkdir(parents=True)
+        (folders[-1] / "intro.md").write_text(f"The bell weighs {weight}.")
+    return folders
+
+
+def test_sources_of_one_name_never_take_each_others_place(library: Library, volumes: list[Path]) -> None:
+    for folder in volumes:
+        library.add(folder, index="three")
+    there = {
+        "intro.md": "The bell weighs one ton.",
+        "docs/intro.md": "The bell weighs two tons.",
+        "docs-2/intro.md": "The bell weighs three tons.",
+    }
+    assert held(library, "three") == there
+    assert library.sync("three").unchanged_sources == 3
+    for folder in reversed(volumes):
+        again = library.add(folder, index="three")
+        assert (again.persisted, held(library, "three")) == (False, there)  # type: ignore[union-attr]
+
+
+def test_a_file_that_appears_under_the_id_of_another_sources_loses_none(library: Library, volumes: list[Path]) -> None:
+    first, second, _ = volumes
+    for folder in (first, second):
+        library.add(folder, index="two")
+    (first / "docs").mkdir()
+    (first / "docs" / "intro.md").write_text("The mill grinds oats.")
+    result = library.sync("two")
+    assert (result.added_sources, result.updated_sources, result.removed_sources) == (1, 1, 0)
+    assert held(library, "two") == {
+        "intro.md": "The bell weighs one ton.",
+        "docs/intro.md": "The mill grinds oats.",
+        "docs-2/intro.md": "The bell weighs two tons.",
+    }
+    assert library.sync("two").unchanged_sources == 3
+
+
 @pytest.mark.anyio
 async def test_a_book_that_joins_meanwhile_is_not_lost(books: Path, tmp_path: Path) -> None:
     (books / "clocks.md").write_text("# Clocks\n\nThe striking train is wound on Mondays.\n")

@@ -30,7 +30,7 @@ def drive(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> GoogleDriv
     def opened(address: str, options: SourceOptions) -> Source:
         return open_source(address, replace(options, drive_url=drive.url))
 
-    monkeypatch.setattr("chapterverse.library.shelving.open_source", opened)
+    monkeypatch.setattr("chapterverse.library.offers.open_source", opened)
     return drive
 
 

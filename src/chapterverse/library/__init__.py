@@ -9,6 +9,6 @@ from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
 from chapterverse.library.blocking import Library
 from chapterverse.library.embedding import Access
 from chapterverse.library.indexes import Inspection
-from chapterverse.library.shelving import Ingestion, SourceSpec
+from chapterverse.library.offers import Ingestion, SourceSpec
 
 __all__ = ["Access", "AsyncLibrary", "Generation", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]

@@ -19,8 +19,9 @@ from chapterverse.index.sync import SyncPlan, SyncResult, plan_sync, sync_index
 from chapterverse.ingest.sentences import split
 from chapterverse.library.asking import make_profile
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, outgrown
+from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
-from chapterverse.library.shelving import Ingestion, Offer, SourceSpec, cut_again, cut_files, index_id, look, truncated
+from chapterverse.library.shelving import cut_again, cut_files, truncated
 from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug
 from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
@@ -154,13 +155,12 @@ class Indexes:
             updated_at=timestamp(),
             chunking=asdict(chunking),
             retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
-            source_config={"sources": [offer.spec.as_dict() for offer in offers]},
+            source_config=_sources(offers.specs),
         )
-        left_out = _notices(offers)
-        wanted = _fingerprints(offers)
+        left_out = offers.notices
         async with (
             self.uploads.tidied(key),
-            aclosing(cut_files(offers, wanted, chunking, ingestion, left_out)) as cut,
+            aclosing(cut_files(offers.listed, offers.fingerprints, chunking, ingestion, left_out)) as cut,
             aclosing(truncated(cut, ingestion, left_out)) as taken,
         ):
             files = await self._confirmed(taken, target, ingestion)
@@ -194,8 +194,8 @@ class Indexes:
         """
         record = await self.record(index)
         offers = await self._look(_specs(record) if sources is None else sources, ingestion)
-        wish = self._wish(record, offers, chunking, embedding, access)
-        return await self._step(record, wish, offers, _fingerprints(offers), ingestion, access, dry_run)
+        wish = self._wish(record, offers.specs, chunking, embedding, access)
+        return await self._step(record, wish, offers, ingestion, access, dry_run)
 
     async def _extend(
         self,
@@ -214,16 +214,18 @@ class Indexes:
         async with await self.store.reader(key) as reader:
             held = await reader.sources()
         old = {source.address, *replacing}
+        former = [spec for spec in _specs(record) if spec.address in old]
+        source = replace(source, prefix=former[0].prefix if former else "")
         elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id not in old}
-        offer = (await self._look([source], ingestion, set(elsewhere)))[0]
-        others = [Offer(spec, offer.source) for spec in _specs(record) if spec.address not in old]
-        wish = self._wish(record, [*others, offer], chunking, embedding)
-        return await self._step(record, wish, [offer], {**elsewhere, **_fingerprints([offer])}, ingestion)
+        offers = await self._look([source], ingestion, elsewhere)
+        others = [spec for spec in _specs(record) if spec.address not in old]
+        wish = self._wish(record, [*others, *offers.specs], chunking, embedding)
+        return await self._step(record, wish, offers, ingestion)
 
     def _wish(
         self,
         record: IndexRecord,
-        offers: Sequence[Offer],
+        sources: Sequence[SourceSpec],
         chunking: Chunking | None,
         embedding: str | None,
         access: Access = FROM_ENVIRONMENT,
@@ -243,21 +245,20 @@ class Indexes:
             embedding=made,
             retrieval_defaults={**record.retrieval_defaults, **weights},
             chunking=asdict(chunking) if chunking else record.chunking,
-            source_config={"sources": [offer.spec.as_dict() for offer in offers]},
+            source_config=_sources(sources),
         )
 
     async def _step(
         self,
         base: IndexRecord,
         wish: IndexRecord,
-        offers: Sequence[Offer],
-        offered: Mapping[str, str],
+        offers: Offers,
         ingestion: Ingestion,
         access: Access = FROM_ENVIRONMENT,
         dry_run: bool = False,
     ) -> SyncResult:
         target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
-        plan = await plan_sync(self.store, base, wish, offered)
+        plan = await plan_sync(self.store, base, wish, offers.fingerprints)
         failed: list[Notice] = []
         async with (
             self.uploads.tidied(wish.id),
@@ -274,21 +275,21 @@ class Indexes:
                 progress=ingestion.on_chunks,
             )
         record = await finished(self._profiled(result.record, target)) if result.persisted else result.record
-        return replace(result, record=record, warnings=(*result.warnings, *failed, *_notices(offers)))
+        return replace(result, record=record, warnings=(*result.warnings, *failed, *offers.notices))
 
     async def _cut(
-        self, plan: SyncPlan, offers: Sequence[Offer], ingestion: Ingestion, failed: list[Notice]
+        self, plan: SyncPlan, offers: Offers, ingestion: Ingestion, failed: list[Notice]
     ) -> AsyncGenerator[CutFile, None]:
         """The files that a plan names: those on offer are read, and any other comes from the index itself."""
         chunking = Chunking(**plan.target.chunking)
-        held = set(plan.to_cut) - _fingerprints(offers).keys()
+        held = set(plan.to_cut) & offers.kept.keys()
         async with (
             await self.store.reader(plan.target.id) as reader,
             aclosing(cut_again(reader, held, chunking, ingestion)) as again,
         ):
             async for file in again:
                 yield file
-        async with aclosing(cut_files(offers, plan.to_cut, chunking, ingestion, failed)) as read:
+        async with aclosing(cut_files(offers.listed, plan.to_cut, chunking, ingestion, failed)) as read:
             async for file in read:
                 yield file
 
@@ -386,14 +387,9 @@ class Indexes:
         return record
 
     async def _look(
-        self, specs: Sequence[SourceSpec], ingestion: Ingestion, taken: Collection[str] = ()
-    ) -> list[Offer]:
-        offers: list[Offer] = []
-        used = set(taken)
-        for spec in specs:
-            offers.append(await asyncio.to_thread(look, spec, used, ingestion))
-            used |= set(_fingerprints(offers[-1:]))
-        return offers
+        self, specs: Sequence[SourceSpec], ingestion: Ingestion, kept: Mapping[str, str] | None = None
+    ) -> Offers:
+        return await asyncio.to_thread(gather, specs, ingestion, kept or {})
 
     async def _confirmed(
         self, files: AsyncGenerator[CutFile, None], target: Target, ingestion: Ingestion
@@ -412,12 +408,9 @@ def _specs(record: IndexRecord) -> list[SourceSpec]:
     return [SourceSpec.from_dict(data) for data in record.source_config.get("sources", [])]
 
 
-def _fingerprints(offers: Sequence[Offer]) -> dict[str, str]:
-    return {index_id(o.spec, file_id): mark for o in offers for file_id, mark in o.fingerprints.items()}
-
-
-def _notices(offers: Sequence[Offer]) -> list[Notice]:
-    return [notice for offer in offers for notice in offer.notices]
+def _sources(specs: Sequence[SourceSpec]) -> dict[str, Any]:
+    """Sources as a record has them."""
+    return {"sources": [spec.as_dict() for spec in specs]}
 
 
 def _listing(names: Sequence[str]) -> str:

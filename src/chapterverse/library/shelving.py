@@ -1,118 +1,18 @@
-"""Shelving: what the sources of an index offer now, read and cut as far as it is wanted."""
+"""Shelving: files that sources offer, or that an index holds already, read and cut as far as they are wanted."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import threading
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import PurePosixPath
-from typing import Any
+from collections.abc import AsyncGenerator, Collection, Generator, Iterator, Sequence
+from dataclasses import replace
 
-from chapterverse.errors import UnreadableFileError
 from chapterverse.index.build import CutFile
-from chapterverse.ingest import detect
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome, read_all
-from chapterverse.ingest.sources import SourceOptions, open_source
-from chapterverse.library.terms import check_text
-from chapterverse.protocols import IndexReader, Source
-from chapterverse.providers.service import Preview
-from chapterverse.types import Chunk, Chunking, Document, Notice, ReadOptions, SourceItem
-
-
-@dataclass(frozen=True, slots=True)
-class SourceSpec:
-    """A source as an index remembers it, so that it can be read again."""
-
-    address: str
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    exclude_file_ids: tuple[str, ...] = ()
-    include_subfolders: bool = True
-    include_mime_types: tuple[str, ...] | None = None
-    allow_private_addresses: bool = False
-    prefix: str = ""
-    """Stands before the ids of its files where another source of the index has equal ones."""
-
-    def __post_init__(self) -> None:
-        check_text(**asdict(self))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SourceSpec:
-        fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-        return cls(**fields)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON has it, so that a record is the same before and after it was stored."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-
-    def options(self, **more: Any) -> SourceOptions:
-        return SourceOptions(
-            include=self.include,
-            exclude=self.exclude,
-            exclude_file_ids=frozenset(self.exclude_file_ids),
-            include_subfolders=self.include_subfolders,
-            allow_private_addresses=self.allow_private_addresses,
-            **more,
-        )
-
-
-@dataclass(frozen=True)
-class Ingestion:
-    """How files are taken in: the limits, whom to tell how far it has come, and whom to ask before it costs money."""
-
-    options: ReadOptions = ReadOptions()
-    max_files: int | None = None
-    max_chunks: int | None = None
-    truncate: bool = False
-    """Take the first files and chunks where there are too many, and report it, rather than refuse."""
-    skip_failures: bool = True
-    """Leave out a file that cannot be read, with a warning, rather than stop."""
-    on_cut: Callable[[int], None] | None = None
-    """Told how many chunks a file was cut into, before they are embedded."""
-    on_file: Callable[[str], None] | None = None
-    on_chunks: Callable[[int], None] | None = None
-    confirm: Callable[[Preview], bool] | None = None
-    """Asked before anything paid is sent; False stops it."""
-    drive_token: str | None = field(default=None, repr=False)
-    """An OAuth token for Google Drive, in place of Google's default credentials."""
-
-
-@dataclass
-class Offer:
-    """What one source has: its items by file id, their fingerprints, and what it left out."""
-
-    spec: SourceSpec
-    source: Source
-    items: dict[str, SourceItem] = field(default_factory=dict)
-    fingerprints: dict[str, str] = field(default_factory=dict)
-    notices: list[Notice] = field(default_factory=list)
-
-
-def look(spec: SourceSpec, taken: Collection[str], ingestion: Ingestion) -> Offer:
-    """List a source and fingerprint its files. Ids that are `taken` by other sources get this one's name in front."""
-    limits: dict[str, Any] = {"max_files": ingestion.max_files, "truncate": ingestion.truncate}
-    source = open_source(spec.address, spec.options(access_token=ingestion.drive_token, **limits))
-    offer = Offer(spec, source)
-    for item in source.items():
-        try:
-            data = source.fetch(item)
-            mime_type = detect.detect(data, item.file_name)
-        except UnreadableFileError as error:
-            if error.reason in ("unsupported", "empty"):
-                offer.notices.append(Notice(item.file_id, item.file_name, error.explanation))
-            else:  # why, whoever reads it will say
-                offer.items[item.file_id], offer.fingerprints[item.file_id] = item, "unreadable"
-            continue
-        if spec.include_mime_types is None or {mime_type, item.mime_type} & set(spec.include_mime_types):
-            offer.items[item.file_id] = item
-            offer.fingerprints[item.file_id] = hashlib.sha256(data).hexdigest()
-    offer.notices.extend(source.notices)
-    if not spec.prefix and not offer.items.keys().isdisjoint(taken):
-        offer.spec = replace(spec, prefix=PurePosixPath(spec.address.replace("\\", "/")).name or spec.address)
-    return offer
+from chapterverse.library.offers import Ingestion, Offer, index_id
+from chapterverse.protocols import IndexReader
+from chapterverse.types import Chunk, Chunking, Document, Notice, SourceItem
 
 
 class _Chosen:
@@ -131,11 +31,6 @@ class _Chosen:
 
     def fetch(self, item: SourceItem) -> bytes:
         return self._offer.source.fetch(self._items[item.file_id])
-
-
-def index_id(spec: SourceSpec, file_id: str) -> str:
-    """A file's id in the index."""
-    return f"{spec.prefix}/{file_id}" if spec.prefix else file_id
 
 
 async def cut_files(
