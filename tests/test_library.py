@@ -285,6 +285,21 @@ def test_a_book_that_joins_with_other_ways_leaves_none_out(
         assert words in library.search(question, index="shelf").found[0].entry.chunk.text
 
 
+def test_a_book_that_cannot_be_read_any_more_outlasts_a_rebuild(library: Library, books: Path) -> None:
+    (books / "farm.pdf").write_bytes(pdfs.simple("The farm has nine cows."))
+    library.add(books, index="shelf")
+    whole = held(library, "shelf")
+    (books / "farm.pdf").write_bytes(b"%PDF-1.7 cut off")
+    for size, change in ((400, library.sync), (300, lambda index, **how: library.add(books, index=index, **how))):
+        result = change("shelf", chunking=Chunking(size, 50, 100))
+        assert (result.updated_sources, result.removed_sources, result.unchanged_sources) == (0, 0, 3)  # type: ignore[union-attr]
+        assert [notice.file_name for notice in result.warnings] == ["farm.pdf"]
+        assert held(library, "shelf") == whole
+        assert library.record("shelf").chunking["size"] == size
+    with pytest.raises(AstRagError, match="farm"):
+        library.sync("shelf", chunking=Chunking(200, 50, 100), ingestion=Ingestion(skip_failures=False))
+
+
 def test_another_embedding_brings_its_own_weights(library: Library, books: Path) -> None:
     library.add(books, index="shelf", embedding="local")
     weights = library.inspect("shelf").record.retrieval_defaults

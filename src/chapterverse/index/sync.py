@@ -156,6 +156,8 @@ class _Sync:
         self._old: dict[str, dict[str, Entry]] = {}
         """Entries by file and chunk id."""
         self._seen: set[str] = set()
+        self._same: set[str] = set()
+        """Files that were cut again from the document that the index had."""
         self._added = self._removed = self._reembedded = 0
         self._reused = 0 if plan.is_rebuild else plan.unchanged_chunks
         self._warnings: list[Notice] = []
@@ -192,6 +194,8 @@ class _Sync:
     async def _take(self, file: CutFile, writer: Writer | None, points: PointWriter | None) -> None:
         file_id = file.document.file_id
         old, new = self._old.get(file_id, {}), set()
+        if any(entry.sha256 == file.document.sha256 for entry in old.values()):
+            self._same.add(file_id)
         for entry, text in file.entries():
             new.add(entry.chunk.id)
             self._added += entry.chunk.id not in old
@@ -223,13 +227,14 @@ class _Sync:
         plan, failed = self._plan, set(self._failed())
         kept = failed & {*plan.changed, *plan.unchanged} if self._keep_failed else set()
         lost = failed - kept - set(plan.added)
+        same = self._same & set(plan.changed)
         return SyncResult(
             record=record,
             persisted=persisted,
             added_sources=len(set(plan.added) - failed),
-            updated_sources=len(set(plan.changed) - failed),
+            updated_sources=len(set(plan.changed) - failed - same),
             removed_sources=len(plan.removed) + len(lost),
-            unchanged_sources=len(set(plan.unchanged) - failed) + len(kept),
+            unchanged_sources=len(set(plan.unchanged) - failed) + len(kept | same),
             added_chunks=self._added,
             removed_chunks=self._removed,
             reused_chunks=self._reused,

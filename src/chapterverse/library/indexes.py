@@ -280,17 +280,20 @@ class Indexes:
     async def _cut(
         self, plan: SyncPlan, offers: Offers, ingestion: Ingestion, failed: list[Notice]
     ) -> AsyncGenerator[CutFile, None]:
-        """The files that a plan names: those on offer are read, and any other comes from the index itself."""
+        """The files that a plan names. What a rebuild wants and no source yields comes from the index itself."""
         chunking = Chunking(**plan.target.chunking)
-        held = set(plan.to_cut) & offers.kept.keys()
-        async with (
-            await self.store.reader(plan.target.id) as reader,
-            aclosing(cut_again(reader, held, chunking, ingestion)) as again,
-        ):
-            async for file in again:
-                yield file
+        missing = set(plan.to_cut)
         async with aclosing(cut_files(offers.listed, plan.to_cut, chunking, ingestion, failed)) as read:
             async for file in read:
+                missing.remove(file.document.file_id)
+                yield file
+        if not plan.is_rebuild:
+            return
+        async with (
+            await self.store.reader(plan.target.id) as reader,
+            aclosing(cut_again(reader, missing, chunking, ingestion)) as again,
+        ):
+            async for file in again:
                 yield file
 
     async def find(self, index: str | None = None) -> str:
