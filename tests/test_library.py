@@ -233,6 +233,67 @@ def test_a_file_that_appears_under_the_id_of_another_sources_loses_none(library:
     assert library.sync("two").unchanged_sources == 3
 
 
+def test_a_source_that_is_gone_keeps_what_it_had_and_holds_up_no_other(library: Library, books: Path) -> None:
+    for name in ("bells.md", "sheep.md"):
+        library.add(books / name, index="pair")
+    (books / "sheep.md").unlink()
+    (books / "bells.md").write_text("The great bell has cracked.")
+    for dry_run in (True, False):
+        result = library.sync("pair", dry_run=dry_run)
+        assert (result.updated_sources, result.removed_sources, result.unchanged_sources) == (1, 0, 1)
+        [warning] = result.warnings
+        assert warning.file_id == str(books / "sheep.md")
+        assert "There is no file or folder" in warning.reason
+    assert held(library, "pair")["bells.md"] == "The great bell has cracked."
+    assert library.sync("pair", chunking=Chunking(400, 50, 100)).unchanged_sources == 2
+    assert "seven pounds" in library.search("fleece", index="pair").found[0].entry.chunk.text
+    with pytest.raises(AstRagError, match="no file or folder"):
+        library.sync("pair", ingestion=Ingestion(skip_failures=False))
+    (books / "bells.md").unlink()
+    with pytest.raises(AstRagError, match=r"no file or folder .*bells\.md"):
+        library.sync("pair")
+
+
+def test_a_source_can_be_dropped(library: Library, books: Path) -> None:
+    for name in ("bells.md", "sheep.md"):
+        library.add(books / name, index="pair")
+    (books / "sheep.md").unlink()
+    with pytest.raises(
+        AstRagValidationError, match=r"no source 'geese\.md'\. Its sources are .*bells\.md', .*sheep\.md'"
+    ):
+        library.remove_source("pair", "geese.md")
+    assert library.remove_source("pair", books / "sheep.md").removed_sources == 1
+    assert library.sync("pair").warnings == ()
+    assert list(held(library, "pair")) == ["bells.md"]
+    with pytest.raises(AstRagIndexError, match="remove the index instead"):
+        library.remove_source("pair", books / "bells.md")
+
+
+def test_a_source_of_which_nothing_can_be_read_can_be_dropped(library: Library, books: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    library.add(books, index="pair")
+    library.add(tmp_path / "empty", index="pair")
+    (tmp_path / "empty").rmdir()
+    assert library.sync("pair").warnings
+    library.remove_source("pair", tmp_path / "empty")
+    assert library.sync("pair").warnings == ()
+
+
+def test_a_source_that_has_moved_keeps_its_ids_and_vectors(library: Library, books: Path, volumes: list[Path]) -> None:
+    for folder in volumes[:2]:
+        library.add(folder, index="two")
+    before = held(library, "two")
+    place = volumes[1].rename(books / "moved")
+    result = library.add(place, index="two", replacing=[volumes[1]])
+    assert isinstance(result, SyncResult)
+    assert (result.unchanged_sources, result.removed_sources, result.reembedded_chunks) == (2, 0, 0)
+    assert held(library, "two") == before
+    assert {one.source_id for one in library.inspect("two").sources} == {str(volumes[0]), str(place)}
+    assert library.sync("two").persisted is False
+    with pytest.raises(AstRagValidationError, match="no source"):
+        library.add(books / "bells.md", index="two", replacing=[volumes[1]])
+
+
 @pytest.mark.anyio
 async def test_a_book_that_joins_meanwhile_is_not_lost(books: Path, tmp_path: Path) -> None:
     (books / "clocks.md").write_text("# Clocks\n\nThe striking train is wound on Mondays.\n")

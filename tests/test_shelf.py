@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK
-from chapterverse.errors import AstRagIndexError
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
-from chapterverse.surfaces.cli import app
+from chapterverse.surfaces.cli import PARTIAL, app
 from chapterverse.surfaces.cli.asking import _in_marks, _why_refused
 from chapterverse.types import Answer, Filter
 
@@ -80,6 +80,30 @@ def test_two_books_of_one_name_get_an_index_each(
     with Library(Settings(home=home)) as library:
         held = {one.record.id: [source.source_id for source in one.sources] for one in library.survey()[0]}
     assert held == {"report": [str(books[0])], "report-2": [str(books[1])]}
+
+
+def test_a_source_that_is_gone_is_told_of_and_can_be_replaced_or_dropped(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bell, mill = write_book(tmp_path, "bell"), write_book(tmp_path, "mill")
+    run(capsys, "add", str(bell), str(mill), "--index", "vale", "--quiet")
+    (tmp_path / "moved").mkdir()
+    moved = mill.rename(tmp_path / "moved" / "mill.md")
+    assert app(["sync", "--quiet"], standalone_mode=False) == PARTIAL
+    told = " ".join(capsys.readouterr().out.split())
+    for way in ("`chapterverse remove INDEX --source ADDRESS`", "--index INDEX --replacing ADDRESS`"):
+        assert way in told
+    told = run(capsys, "add", str(moved), "--index", "vale", "--replacing", str(mill), "--quiet")
+    assert "0 files added, 0 updated, 0 removed, 2 unchanged" in " ".join(told.split())
+    assert "nothing has changed (2 files)" in run(capsys, "sync", "--quiet")
+    assert f"\nfrom {bell}\nfrom {moved}\n" in run(capsys, "inspect")
+    assert json.loads(run(capsys, "inspect", "--json"))["addresses"] == [str(bell), str(moved)]
+    told = run(capsys, "remove", "vale", "--source", str(moved), "--yes")
+    assert told == f"Dropped {moved} and 1 file from vale.\n"
+    with pytest.raises(AstRagIndexError, match="remove the index instead"):
+        run(capsys, "remove", "vale", "--source", str(bell), "--yes")
+    with pytest.raises(AstRagValidationError, match="--replacing takes one new address"):
+        run(capsys, "add", str(bell), str(moved), "--index", "vale", "--replacing", str(bell))
 
 
 def test_a_file_that_cannot_be_read_does_not_make_every_sync_a_new_generation(home: Path, tmp_path: Path) -> None:

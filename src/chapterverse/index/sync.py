@@ -7,7 +7,7 @@ only counts it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ class SyncPlan:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.to_cut or self.removed)
+        return not (self.to_cut or self.removed) and self.target == self.base
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,12 @@ class SyncResult:
         return {name: value for name, value in to_dict(self).items() if type(value) is int}
 
 
-async def plan_sync(store: Store, base: IndexRecord, target: IndexRecord, offered: Mapping[str, str]) -> SyncPlan:
+async def plan_sync(
+    store: Store, base: IndexRecord, target: IndexRecord, offered: Mapping[str, str], moved: Collection[str] = ()
+) -> SyncPlan:
     """Compare the index with what the sources offer now: the fingerprint of every file, by file id.
+
+    Those that are `moved` come from another source than they did, which their chunks must tell.
 
     `base` is the index as it was when the caller began to look: what somebody has added since is not to be taken for
     what the sources no longer offer.
@@ -82,7 +86,11 @@ async def plan_sync(store: Store, base: IndexRecord, target: IndexRecord, offere
     async with await store.reader(target.id) as reader:
         _check_unchanged(reader, base)
         held = {source.file_id: source for source in await reader.sources()}
-    unchanged = [file_id for file_id in offered if file_id in held and held[file_id].fingerprint == offered[file_id]]
+    unchanged = [
+        file_id
+        for file_id, fingerprint in offered.items()
+        if file_id in held and held[file_id].fingerprint == fingerprint and file_id not in moved
+    ]
     return SyncPlan(
         base=base,
         target=target,
@@ -157,7 +165,7 @@ class _Sync:
         """Entries by file and chunk id."""
         self._seen: set[str] = set()
         self._same: set[str] = set()
-        """Files that were cut again from the document that the index had."""
+        """Files that were cut again from the document that the index had, or from the same one at another place."""
         self._added = self._removed = self._reembedded = 0
         self._reused = 0 if plan.is_rebuild else plan.unchanged_chunks
         self._warnings: list[Notice] = []

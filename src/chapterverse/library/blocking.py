@@ -192,6 +192,10 @@ class Library:
         """Delete an index, a damaged one too; its id."""
         return self._loop.run(self._library.remove(index))
 
+    def remove_source(self, index: str, address: str | Path) -> SyncResult:
+        """Drop one of several sources of an index; see `AsyncLibrary.remove_source`."""
+        return self._loop.run(self._library.remove_source(index, address))
+
     def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
         """Write an index to one file."""
         return self._loop.run(self._library.export_index(path, index))

@@ -22,7 +22,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, 
 from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import cut_again, cut_files, truncated
-from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug
+from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug, spellings
 from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
@@ -93,6 +93,8 @@ class Indexes:
 
         `replacing` are addresses of sources of that index that this one takes the place of.
         """
+        if replacing:
+            index = await self.find(index)
         source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
         wanted = index or self.settings.index
         name = wanted or await self._own_name(source.address)
@@ -193,7 +195,8 @@ class Indexes:
         `sources`, where given, take the place of those that it has.
         """
         record = await self.record(index)
-        offers = await self._look(_specs(record) if sources is None else sources, ingestion)
+        held = await self._held(record.id)
+        offers = await self._look(_specs(record) if sources is None else sources, ingestion, held)
         wish = self._wish(record, offers.specs, chunking, embedding, access)
         return await self._step(record, wish, offers, ingestion, access, dry_run)
 
@@ -211,16 +214,20 @@ class Indexes:
         With another embedding model or chunking, their books are made anew from what the index holds of them.
         """
         record = await self.store.record(key)
-        async with await self.store.reader(key) as reader:
-            held = await reader.sources()
-        old = {source.address, *replacing}
-        former = [spec for spec in _specs(record) if spec.address in old]
-        source = replace(source, prefix=former[0].prefix if former else "")
-        elsewhere = {one.file_id: one.fingerprint for one in held if one.source_id not in old}
-        offers = await self._look([source], ingestion, elsewhere)
-        others = [spec for spec in _specs(record) if spec.address not in old]
-        wish = self._wish(record, [*others, *offers.specs], chunking, embedding)
+        held = await self._held(key)
+        old = {source.address, *(_named(record, address).address for address in replacing)}
+        specs = _specs(record)
+        places = [place for place, spec in enumerate(specs) if spec.address in old] or [len(specs)]
+        source = replace(source, prefix=specs[places[0]].prefix if places[0] < len(specs) else "")
+        elsewhere = {one.file_id for one in held if one.source_id not in old}
+        offers = await self._look([source], ingestion, held, elsewhere)
+        sources = [*specs[: places[0]], *offers.specs, *(one for one in specs[places[0] :] if one.address not in old)]
+        wish = self._wish(record, sources, chunking, embedding)
         return await self._step(record, wish, offers, ingestion)
+
+    async def _held(self, key: str) -> list[SourceRecord]:
+        async with await self.store.reader(key) as reader:
+            return await reader.sources()
 
     def _wish(
         self,
@@ -258,7 +265,7 @@ class Indexes:
         dry_run: bool = False,
     ) -> SyncResult:
         target, embed = await self._embedder(made_with(self.embeddings.registry, wish.embedding, access))
-        plan = await plan_sync(self.store, base, wish, offers.fingerprints)
+        plan = await plan_sync(self.store, base, wish, offers.fingerprints, offers.moved)
         failed: list[Notice] = []
         async with (
             self.uploads.tidied(wish.id),
@@ -356,6 +363,19 @@ class Indexes:
             await self.store.delete(key)
         return key
 
+    async def remove_source(self, index: str, address: str | Path) -> SyncResult:
+        """Drop one of several sources of an index, wherever it may be by now, and what the index has of it."""
+        record = await self.record(index)
+        source = _named(record, address)
+        others = [spec for spec in _specs(record) if spec != source]
+        if not others:
+            message = f"The index {record.id!r} has no other source than {source.address!r}: remove the index instead."
+            raise AstRagIndexError(message, details={"reason": "empty"})
+        held = await self._held(record.id)
+        kept = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
+        wish = self._wish(record, others, None, None)
+        return await self._step(record, wish, Offers(tuple(others), kept=kept), Ingestion())
+
     async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
         """Write an index to one file."""
         record = await self.record(index)
@@ -390,9 +410,13 @@ class Indexes:
         return record
 
     async def _look(
-        self, specs: Sequence[SourceSpec], ingestion: Ingestion, kept: Mapping[str, str] | None = None
+        self,
+        specs: Sequence[SourceSpec],
+        ingestion: Ingestion,
+        held: Sequence[SourceRecord] = (),
+        kept: Collection[str] = (),
     ) -> Offers:
-        return await asyncio.to_thread(gather, specs, ingestion, kept or {})
+        return await asyncio.to_thread(gather, specs, ingestion, held, kept)
 
     async def _confirmed(
         self, files: AsyncGenerator[CutFile, None], target: Target, ingestion: Ingestion
@@ -414,6 +438,16 @@ def _specs(record: IndexRecord) -> list[SourceSpec]:
 def _sources(specs: Sequence[SourceSpec]) -> dict[str, Any]:
     """Sources as a record has them."""
     return {"sources": [spec.as_dict() for spec in specs]}
+
+
+def _named(record: IndexRecord, address: str | Path) -> SourceSpec:
+    """The source of an index that an address names."""
+    wanted = spellings(address)
+    for spec in _specs(record):
+        if spec.address in wanted:
+            return spec
+    there = ", ".join(repr(spec.address) for spec in _specs(record))
+    raise AstRagValidationError(f"The index {record.id!r} has no source {str(address)!r}. Its sources are {there}.")
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -9,13 +9,18 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import Any
 
-from chapterverse.errors import UnreadableFileError
+from chapterverse.errors import AstRagAuthError, AstRagError, AstRagSourceError, UnreadableFileError
 from chapterverse.ingest import detect
 from chapterverse.ingest.sources import SourceOptions, open_source
 from chapterverse.library.terms import check_text
 from chapterverse.protocols import Source
 from chapterverse.providers.service import Preview
-from chapterverse.types import Notice, ReadOptions, SourceItem
+from chapterverse.types import Notice, ReadOptions, SourceItem, SourceRecord
+
+_STAYS = (
+    "What the index has of this source stays as it was. If it is gone for good, drop it with remove_source, or add the"
+    " place where it is now as replacing it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +91,26 @@ class Offer:
     fingerprints: dict[str, str] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of its files in the index."""
+        return [index_id(self.spec, file_id) for file_id in self.items]
+
 
 @dataclass(frozen=True)
 class Offers:
     """What several sources have, no two of them under the same id."""
 
-    listed: tuple[Offer, ...]
+    specs: tuple[SourceSpec, ...]
+    """All of them."""
+    listed: tuple[Offer, ...] = ()
+    """What those have that could be listed."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """Fingerprints by id of what an index holds and keeps, though none of these sources offers it."""
+    """Fingerprints by id of what an index holds and keeps, though nothing that is listed offers it."""
+    moved: frozenset[str] = frozenset()
+    """Ids of files that an index holds as another source's."""
+    unlisted: tuple[Notice, ...] = ()
+    """Why sources could not be listed."""
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -102,24 +119,63 @@ class Offers:
         return {**self.kept, **offered}
 
     @property
-    def specs(self) -> list[SourceSpec]:
-        return [offer.spec for offer in self.listed]
-
-    @property
     def notices(self) -> list[Notice]:
-        return [notice for offer in self.listed for notice in offer.notices]
+        return [*self.unlisted, *(notice for offer in self.listed for notice in offer.notices)]
 
 
-def gather(specs: Sequence[SourceSpec], ingestion: Ingestion, kept: Mapping[str, str]) -> Offers:
-    """What the sources of these specs have, beside what is `kept` of others."""
-    taken = set(kept)
-    offers = []
+def gather(
+    specs: Sequence[SourceSpec], ingestion: Ingestion, held: Sequence[SourceRecord] = (), kept: Collection[str] = ()
+) -> Offers:
+    """What the sources of these specs have, for an index that has `held`, of which it has `kept` from others.
+
+    The index also keeps what it has of a source that cannot be listed, if another can be.
+    """
+    listed, unlisted = _listed(specs, ingestion, lenient=bool(held) and ingestion.skip_failures)
+    there = {offer.spec.address for offer in listed}
+    marks = {
+        one.file_id: one.fingerprint for one in held if one.file_id in kept or (unlisted and one.source_id not in there)
+    }
+    placed = iter(_apart(listed, marks))
+    return Offers(
+        specs=tuple(spec if spec.address in unlisted else next(placed).spec for spec in specs),
+        listed=tuple(listed),
+        kept=marks,
+        moved=_moved(listed, held),
+        unlisted=tuple(Notice(address, address, f"{error.message} {_STAYS}") for address, error in unlisted.items()),
+    )
+
+
+def _listed(
+    specs: Sequence[SourceSpec], ingestion: Ingestion, *, lenient: bool
+) -> tuple[list[Offer], dict[str, AstRagError]]:
+    """What the sources have and, where that is `lenient`, why some cannot be listed; all of them is an error."""
+    listed: list[Offer] = []
+    unlisted: dict[str, AstRagError] = {}
     for spec in specs:
-        offer = _look(spec, ingestion)
-        offer.spec = _placed(offer, taken)
-        taken.update(index_id(offer.spec, file_id) for file_id in offer.items)
-        offers.append(offer)
-    return Offers(tuple(offers), kept)
+        try:
+            listed.append(_look(spec, ingestion))
+        except (AstRagSourceError, AstRagAuthError) as error:
+            if not lenient:
+                raise
+            unlisted[spec.address] = error
+    if unlisted and not listed:
+        raise next(iter(unlisted.values()))
+    return listed, unlisted
+
+
+def _apart(offers: Sequence[Offer], taken: Collection[str]) -> Sequence[Offer]:
+    """The same, so placed that no id is used twice."""
+    used = set(taken)
+    for offer in offers:
+        offer.spec = _placed(offer, used)
+        used.update(offer.ids)
+    return offers
+
+
+def _moved(offers: Sequence[Offer], held: Sequence[SourceRecord]) -> frozenset[str]:
+    """The files that an index holds as another source's."""
+    homes = {file_id: offer.spec.address for offer in offers for file_id in offer.ids}
+    return frozenset(one.file_id for one in held if homes.get(one.file_id, one.source_id) != one.source_id)
 
 
 def _look(spec: SourceSpec, ingestion: Ingestion) -> Offer:

@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,15 @@ def resolve_address(address: str | Path) -> str | Path:
     path = Path(address).expanduser()
     # A blank address is no folder, though a path of that name is the present one.
     return path.resolve() if str(address).strip() and path.exists() else address
+
+
+def spellings(address: str | Path) -> set[str]:
+    """How an index may have an address written down, whether or not anything is there."""
+    given = str(resolve_address(address))
+    with suppress(OSError, RuntimeError, ValueError):  # it can be no path
+        path = Path(given).expanduser()
+        return {given, str(path.absolute()), str(path.resolve())}
+    return {given}
 
 
 def is_text(value: object) -> bool:

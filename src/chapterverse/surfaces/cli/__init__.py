@@ -96,6 +96,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 def add(
     addresses: Annotated[list[str], typer.Argument(help="Files, folders, https://… or gdrive:<id>; `sample` too.")],
     index: Annotated[str | None, typer.Option("--index", "-i", help="Into this index; else one for each.")] = None,
+    replacing: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="In place of this source of the index, which may be gone.")
+    ] = None,
     embedding: Annotated[str | None, typer.Option(help="`local`, or provider:model.")] = None,
     chunk_size: Annotated[int | None, typer.Option(help="Characters in a chunk.")] = None,
     chunk_overlap: Annotated[int | None, typer.Option(help="Characters repeated from the chunk before.")] = None,
@@ -117,6 +120,8 @@ def add(
     from chapterverse.surfaces.cli import shelf
     from chapterverse.types import Chunking
 
+    if replacing is not None and len(addresses) > 1:
+        raise AstRagValidationError("--replacing takes one new address: add the others by themselves.")
     sizes = {"size": chunk_size, "overlap": chunk_overlap}
     given = {name: value for name, value in sizes.items() if value is not None}
     spec = {
@@ -126,6 +131,7 @@ def add(
         shelf.add(
             addresses,
             index=index,
+            replacing=replacing,
             embedding=embedding,
             chunking=Chunking(**given) if given else None,
             spec=spec,
@@ -390,11 +396,17 @@ def doctor(
 
 
 @app.command()
-def remove(index: Annotated[str, typer.Argument(help="Which index.")], yes: Yes = False) -> None:
-    """Delete an index."""
+def remove(
+    index: Annotated[str, typer.Argument(help="Which index.")],
+    source: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Only this source of it, which may be gone.")
+    ] = None,
+    yes: Yes = False,
+) -> None:
+    """Delete an index, or drop one of its sources."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.remove(index, yes=yes))
+    raise typer.Exit(shelf.remove(index, yes=yes) if source is None else shelf.remove_source(index, source, yes=yes))
 
 
 @app.command("export")

@@ -6,6 +6,10 @@ _HINTS = {
     "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
     "allow_private_addresses": "--allow-private",
     "allow more time with CHAPTERVERSE_DEADLINE.": "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
+    "drop it with remove_source, or add the place where it is now as replacing it.": (
+        "`chapterverse remove INDEX --source ADDRESS` drops it, and `chapterverse add NEW --index INDEX --replacing"
+        " ADDRESS` puts another place in its stead."
+    ),
     "selected_text is": "--selected is",
 }
 """What the library advises, and how that is said on the command line."""

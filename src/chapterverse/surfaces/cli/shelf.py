@@ -24,6 +24,7 @@ def add(
     addresses: list[str],
     *,
     index: str | None,
+    replacing: str | None,
     embedding: str | None,
     chunking: Chunking | None,
     spec: dict[str, Any],
@@ -47,7 +48,13 @@ def add(
                     confirm=lambda preview: yes or _confirm(preview, ask_above),
                 )
                 result = library.add(
-                    address, index=index, embedding=embedding, chunking=chunking, spec=spec, ingestion=ingestion
+                    address,
+                    index=index,
+                    embedding=embedding,
+                    chunking=chunking,
+                    spec=spec,
+                    ingestion=ingestion,
+                    replacing=[replacing] if replacing is not None else [],
                 )
             results.append(result)
             if not as_json:
@@ -114,8 +121,15 @@ def inspect(index: str | None, *, as_json: bool) -> int:
     with Library() as library:
         one = library.inspect(index)
     if as_json:
-        print_json({**_record(one.record), "chunks": one.stats.chunks, "bytes": one.stats.size_bytes,
-                    "sources": [_source(source) for source in one.sources]})  # fmt: skip
+        print_json(
+            {
+                **_record(one.record),
+                "chunks": one.stats.chunks,
+                "bytes": one.stats.size_bytes,
+                "addresses": _addresses(one.record),
+                "sources": [_source(source) for source in one.sources],
+            }
+        )
         return OK
     out, record = console(), one.record
     size = f", {one.stats.size_bytes / 1e6:,.1f} MB" if one.stats.size_bytes else ""
@@ -128,6 +142,8 @@ def inspect(index: str | None, *, as_json: bool) -> int:
         out.print(f"calibrated to answer from {chosen:.3f} on, for at most {target:.1%} wrong answers")
     out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
     out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
+    for address in _addresses(record):
+        out.print(f"from {address}", markup=False, soft_wrap=True)
     rows = table("File", "Title", ">Pages", ">Chunks")
     for source in one.sources:
         rows.add_row(source.file_id, source.title, str(source.page_count or ""), f"{source.chunk_count:,}")
@@ -143,6 +159,19 @@ def remove(index: str, *, yes: bool) -> int:
             return OK
         library.remove(found)
     console().print(f"Deleted {found}.")
+    return OK
+
+
+def remove_source(index: str, source: str, *, yes: bool) -> int:
+    """Drop one of several sources of an index, after asking."""
+    with Library() as library:
+        found = library.find(index)
+        if not yes and not _ask(f"Drop {source!r} and what the index {found!r} has of it?"):
+            return OK
+        result = library.remove_source(found, source)
+    console().print(
+        f"Dropped {escape(source)} and {counted(result.removed_sources, 'file')} from {found}.", soft_wrap=True
+    )
     return OK
 
 
@@ -215,6 +244,11 @@ def _record(record: IndexRecord) -> dict[str, Any]:
         "created_at": record.created_at,
         "updated_at": record.updated_at,
     }
+
+
+def _addresses(record: IndexRecord) -> list[str]:
+    """Where an index was made from."""
+    return [source["address"] for source in record.source_config.get("sources", ())]
 
 
 def _source(source: SourceRecord) -> dict[str, Any]:
