@@ -361,6 +361,36 @@ def test_a_book_that_cannot_be_read_any_more_outlasts_a_rebuild(library: Library
         library.sync("shelf", chunking=Chunking(200, 50, 100), ingestion=Ingestion(skip_failures=False))
 
 
+def test_a_book_that_is_there_and_cannot_be_read_stays(library: Library, books: Path) -> None:
+    (books / "farm.pdf").write_bytes(pdfs.simple("The farm has nine cows."))
+    library.add(books, index="shelf")
+    whole = held(library, "shelf")
+    (books / "bells.md").write_text("")
+    (books / "farm.pdf").write_bytes(bytes(range(32)) * 9)
+    (books / "cover.png").write_bytes(b"\x89PNG" + bytes(range(32)))
+    for change in (library.sync, lambda index: library.add(books, index=index)):
+        result = change("shelf")
+        assert (result.persisted, result.unchanged_sources) == (False, 3)  # type: ignore[union-attr]
+        assert sorted(notice.file_name for notice in result.warnings) == ["bells.md", "cover.png", "farm.pdf"]
+        assert held(library, "shelf") == whole
+    (books / "bells.md").unlink()
+    assert library.sync("shelf").removed_sources == 1
+
+
+def test_books_below_a_folder_that_cannot_be_looked_at_stay(library: Library, books: Path) -> None:
+    for name in ("lent", "lent too"):
+        (books / name).mkdir()
+        (books / name / "mill.md").write_text(f"The mill of {name} grinds oats.")
+    library.add(books, index="shelf")
+    (books / "lent").rename(books.parent / "away")
+    (books / "lent").symlink_to(books.parent / "away")  # out of the folder, where nothing is read
+    result = library.sync("shelf")
+    assert (result.persisted, result.removed_sources, result.unchanged_sources) == (False, 0, 4)
+    assert [notice.file_id for notice in result.warnings] == ["lent"]
+    (books / "lent").unlink()
+    assert library.sync("shelf").removed_sources == 1
+
+
 def test_another_embedding_brings_its_own_weights(library: Library, books: Path) -> None:
     library.add(books, index="shelf", embedding="local")
     weights = library.inspect("shelf").record.retrieval_defaults

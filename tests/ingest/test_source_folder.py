@@ -252,8 +252,11 @@ def test_what_may_not_be_read_is_reported(without_privileges: Path) -> None:
     assert [(n.file_id, n.reason) for n in source.notices] == [
         ("locked", "Left out: the folder cannot be read (Permission denied).")
     ]
+    assert source.unseen == {"locked"}
     with pytest.raises(UnreadableFileError, match=r"c\.md: The file cannot be opened: Permission denied"):
         source.fetch(items[1])
+    with pytest.raises(AstRagSourceError, match=r"locked' cannot be read \(Permission denied\)"):
+        list(folder(root / "locked").items())
     (root / "locked").chmod(0o700)
 
 

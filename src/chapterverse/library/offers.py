@@ -90,6 +90,8 @@ class Offer:
     items: dict[str, SourceItem] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)
+    """Ids in the index of files that it holds, which are there and could not be looked at."""
 
     @property
     def ids(self) -> list[str]:
@@ -130,10 +132,14 @@ def gather(
 
     The index also keeps what it has of a source that cannot be listed, if another can be.
     """
-    listed, unlisted = _listed(specs, ingestion, lenient=bool(held) and ingestion.skip_failures)
+    own = [one for one in held if one.file_id not in kept]
+    listed, unlisted = _listed(specs, ingestion, own)
     there = {offer.spec.address for offer in listed}
+    stays = {*kept, *(file_id for offer in listed for file_id in offer.unseen)}
     marks = {
-        one.file_id: one.fingerprint for one in held if one.file_id in kept or (unlisted and one.source_id not in there)
+        one.file_id: one.fingerprint
+        for one in held
+        if one.file_id in stays or (unlisted and one.source_id not in there)
     }
     placed = iter(_apart(listed, marks))
     return Offers(
@@ -146,16 +152,18 @@ def gather(
 
 
 def _listed(
-    specs: Sequence[SourceSpec], ingestion: Ingestion, *, lenient: bool
+    specs: Sequence[SourceSpec], ingestion: Ingestion, held: Sequence[SourceRecord]
 ) -> tuple[list[Offer], dict[str, AstRagError]]:
-    """What the sources have and, where that is `lenient`, why some cannot be listed; all of them is an error."""
+    """What the sources have and, where an index has `held` of them, why some cannot be listed, if not all of them."""
+    addresses = {spec.address for spec in specs}
     listed: list[Offer] = []
     unlisted: dict[str, AstRagError] = {}
     for spec in specs:
+        others = addresses - {spec.address}
         try:
-            listed.append(_look(spec, ingestion))
+            listed.append(_look(spec, ingestion, {one.file_id for one in held if one.source_id not in others}))
         except (AstRagSourceError, AstRagAuthError) as error:
-            if not lenient:
+            if not (held and ingestion.skip_failures):
                 raise
             unlisted[spec.address] = error
     if unlisted and not listed:
@@ -178,8 +186,8 @@ def _moved(offers: Sequence[Offer], held: Sequence[SourceRecord]) -> frozenset[s
     return frozenset(one.file_id for one in held if homes.get(one.file_id, one.source_id) != one.source_id)
 
 
-def _look(spec: SourceSpec, ingestion: Ingestion) -> Offer:
-    """List a source and fingerprint its files."""
+def _look(spec: SourceSpec, ingestion: Ingestion, held: Collection[str]) -> Offer:
+    """List a source and fingerprint its files, for an index that has `held` of it."""
     limits: dict[str, Any] = {"max_files": ingestion.max_files, "truncate": ingestion.truncate}
     source = open_source(spec.address, spec.options(access_token=ingestion.drive_token, **limits))
     offer = Offer(spec, source)
@@ -188,7 +196,7 @@ def _look(spec: SourceSpec, ingestion: Ingestion) -> Offer:
             data = source.fetch(item)
             mime_type = detect.detect(data, item.file_name)
         except UnreadableFileError as error:
-            if error.reason in ("unsupported", "empty"):
+            if error.reason in ("unsupported", "empty") and index_id(spec, item.file_id) not in held:
                 offer.notices.append(Notice(item.file_id, item.file_name, error.explanation))
             else:  # why, whoever reads it will say
                 offer.items[item.file_id], offer.fingerprints[item.file_id] = item, "unreadable"
@@ -197,7 +205,14 @@ def _look(spec: SourceSpec, ingestion: Ingestion) -> Offer:
             offer.items[item.file_id] = item
             offer.fingerprints[item.file_id] = hashlib.sha256(data).hexdigest()
     offer.notices.extend(source.notices)
+    unseen = {index_id(spec, file_id) for file_id in source.unseen}
+    offer.unseen = {file_id for file_id in held if not unseen.isdisjoint(_above(file_id))}.difference(offer.ids)
     return offer
+
+
+def _above(file_id: str) -> list[str]:
+    """A file and the folders that it lies in, by their ids."""
+    return [file_id, *(file_id[:place] for place, char in enumerate(file_id) if char == "/")]
 
 
 def _placed(offer: Offer, taken: Collection[str]) -> SourceSpec:

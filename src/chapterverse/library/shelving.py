@@ -20,6 +20,7 @@ class _Chosen:
 
     def __init__(self, offer: Offer, wanted: Collection[str]) -> None:
         self.notices = offer.notices
+        self.unseen = offer.source.unseen
         self._offer = offer
         self._items = {
             file_id: item for item in offer.items.values() if (file_id := index_id(offer.spec, item.file_id)) in wanted

@@ -44,6 +44,7 @@ class DriveSource:
                 " address after /folders/."
             )
         self.notices: list[Notice] = []
+        self.unseen: set[str] = set()
         self._root = folder_id
         self._options = options
         self._base = options.drive_url.rstrip("/")
@@ -55,6 +56,7 @@ class DriveSource:
 
     def items(self) -> Iterator[SourceItem]:
         self.notices.clear()
+        self.unseen.clear()
         try:
             root = self._resolve(self._file(self._root))
             items = self._walk(root) if root["mimeType"] == FOLDER else self._offer(root, root["name"])
@@ -147,6 +149,7 @@ class DriveSource:
             self._leave(file, f"{path} is {mime_type}, which holds no text.")
         elif size is not None and size > self._options.max_bytes and mime_type not in _EXPORTS:
             self._leave(file, f"it is over {self._options.max_file_mb} MB.")
+            self.unseen.add(file["id"])
         else:
             changed, url = file.get("modifiedTime"), file.get("webViewLink")
             return [SourceItem(file["id"], file["name"], size, changed, url, mime_type)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chapterverse.errors import UnreadableFileError
+from chapterverse.errors import AstRagSourceError, UnreadableFileError
 from chapterverse.ingest.detect import may_be_book
 from chapterverse.ingest.sources.options import SourceOptions, is_hidden
 from chapterverse.types import Notice, SourceItem
@@ -32,6 +32,7 @@ class FolderSource:
 
     def __init__(self, root: Path, options: SourceOptions) -> None:
         self.notices: list[Notice] = []
+        self.unseen: set[str] = set()
         self._address = str(root)
         self._name = root.name
         self._root = Path(os.path.realpath(root))
@@ -41,9 +42,10 @@ class FolderSource:
 
     def items(self) -> Iterator[SourceItem]:
         self.notices.clear()
+        self.unseen.clear()
         self._paths.clear()
         if self._root.is_dir():
-            found = _Walk(self._root, self._options, self.notices).files()
+            found = _Walk(self._root, self._options, self.notices, self.unseen).files()
         else:
             found = {self._name: str(self._root)}
         items: list[SourceItem] = []
@@ -78,18 +80,22 @@ class FolderSource:
         try:
             found = Path(location).stat()
         except OSError as error:
-            self.notices.append(Notice(file_id, name, f"Left out: it cannot be looked at ({error.strerror})."))
+            self._miss(file_id, f"it cannot be looked at ({error.strerror})")
             return None
         if not stat.S_ISREG(found.st_mode):
-            self.notices.append(Notice(file_id, name, "Left out: it is not a regular file (a pipe, socket or device)."))
+            self._miss(file_id, "it is not a regular file (a pipe, socket or device)")
             return None
         if found.st_size > self._options.max_bytes:
-            self.notices.append(Notice(file_id, name, f"Left out: it is over {self._options.max_file_mb} MB."))
+            self._miss(file_id, f"it is over {self._options.max_file_mb} MB")
             return None
         if _undecodable(path):
             self.notices.append(Notice(file_id, name, "The name is not valid Unicode; odd bytes are shown as \\x…."))
         changed = datetime.fromtimestamp(found.st_mtime, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         return SourceItem(file_id, name, size=found.st_size, modified_time=changed)
+
+    def _miss(self, file_id: str, why: str) -> None:
+        self.unseen.add(file_id)
+        self.notices.append(_left_out(file_id, why))
 
     def _location(self, file_id: str) -> str:
         """Where a file lies that was not listed here, but by another process, say."""
@@ -112,10 +118,11 @@ class FolderSource:
 class _Walk:
     """One walk through a folder. Links wait until all real files are known, so that a file never counts twice."""
 
-    def __init__(self, root: Path, options: SourceOptions, notices: list[Notice]) -> None:
+    def __init__(self, root: Path, options: SourceOptions, notices: list[Notice], unseen: set[str]) -> None:
         self._root = str(root)
         self._options = options
         self._notices = notices
+        self._unseen = unseen
         self._files: dict[str, str] = {}
         self._taken: set[str] = set()
         self._walked: set[str] = set()
@@ -136,9 +143,10 @@ class _Walk:
             path, location = folders.pop()
             real = os.path.realpath(location)
             if not self._inside(real):
-                self._leave(path, "it lies outside of the folder")
+                self._miss(path, "it lies outside of the folder")
             elif real in self._walked:
-                self._leave(path, "this folder was already read; a link or mount leads back to it")
+                why = "this folder was already read; a link or mount leads back to it"
+                self._notices.append(_left_out(_readable(path), why))
             else:
                 self._walked.add(real)
                 folders.extend(self._children(path, real))
@@ -158,7 +166,9 @@ class _Walk:
                     else:
                         self._take(child, entry.path)
         except OSError as error:
-            self._leave(path, f"the folder cannot be read ({error.strerror})")
+            if not path:
+                raise AstRagSourceError(f"The folder {location!r} cannot be read ({error.strerror}).") from error
+            self._miss(path, f"the folder cannot be read ({error.strerror})")
         return folders
 
     def _follow(self, path: str, location: str) -> None:
@@ -166,7 +176,7 @@ class _Walk:
             real = os.path.realpath(location, strict=True)
         except OSError as error:
             if self._options.selects(_readable(path)):
-                self._leave(path, f"the link leads nowhere ({error.strerror})")
+                self._miss(path, f"the link leads nowhere ({error.strerror})")
             return
         if Path(real).is_dir():
             if self._may_enter(path):
@@ -174,7 +184,7 @@ class _Walk:
         elif not self._options.selects(_readable(path)):
             return
         elif not self._inside(real):
-            self._leave(path, "the link leads out of the folder")
+            self._miss(path, "the link leads out of the folder")
         else:
             self._take(path, real)
 
@@ -191,9 +201,13 @@ class _Walk:
     def _inside(self, real: str) -> bool:
         return real == self._root or real.startswith(self._root.rstrip(os.sep) + os.sep)
 
-    def _leave(self, path: str, why: str) -> None:
-        file_id = _readable(path) or self._root
-        self._notices.append(Notice(file_id, file_id.rpartition("/")[2], f"Left out: {why}."))
+    def _miss(self, path: str, why: str) -> None:
+        self._unseen.add(_readable(path))
+        self._notices.append(_left_out(_readable(path), why))
+
+
+def _left_out(file_id: str, why: str) -> Notice:
+    return Notice(file_id, file_id.rpartition("/")[2], f"Left out: {why}.")
 
 
 def _undecodable(path: str) -> bool:

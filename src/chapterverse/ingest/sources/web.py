@@ -35,6 +35,7 @@ class WebSource:
         if start is None:
             raise AstRagSourceError("This is not the address of a web page that can be read without a password.")
         self.notices: list[Notice] = []
+        self.unseen: set[str] = set()
         self._start = start
         self._options = options
         self._origin = urls.origin(start)
@@ -48,6 +49,7 @@ class WebSource:
 
     def items(self) -> Iterator[SourceItem]:
         self.notices.clear()
+        self.unseen.clear()
         self._kept.clear()
         self._room = _KEPT_BYTES
         crawled = False
@@ -200,6 +202,8 @@ class WebSource:
                 reply = start if url == start.url else self._get(url)
             except UnreadableFileError as error:
                 self._leave(url, error.explanation)
+                if error.retryable:
+                    self.unseen.add(url)
                 continue
             if not self._is_new(url, reply.url, seen):
                 continue
