@@ -134,6 +134,7 @@ def test_files_over_the_limit(drive: GoogleDrive) -> None:
     source = open_drive(drive, max_file_mb=1)
     assert ids(source) == []
     assert source.notices[0].reason == "Left out: it is over 1 MB."
+    assert source.unseen == {"big"}
     with pytest.raises(UnreadableFileError, match=r"Big\.txt: The file is over 1 MB") as caught:
         source.fetch(SourceItem("big", "Big.txt", mime_type="text/plain"))
     assert caught.value.reason == "too_large"

@@ -287,6 +287,7 @@ def test_a_page_that_fails_does_not_fail_the_book(site: Site) -> None:
         ("gone", "Left out: The server answers with HTTP status 404."),
         ("picture", "Left out: The server sends image/png, which is not read."),
     ]
+    assert source.unseen == {f"{site.url}/book/broken"}, "what is gone is gone"
     assert site.asked().count("/book/broken") == 4
     assert site.asked().count("/book/gone") == 1
     with pytest.raises(UnreadableFileError, match=f"^{site.url}/book/gone: The server answers") as caught:
