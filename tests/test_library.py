@@ -217,6 +217,23 @@ def test_sources_of_one_name_never_take_each_others_place(library: Library, volu
         assert (again.persisted, held(library, "three")) == (False, there)  # type: ignore[union-attr]
 
 
+def test_other_patterns_for_a_source_drop_nothing_unasked(library: Library, books: Path) -> None:
+    (books / "geese.txt").write_text("Geese guard the yard.")
+    library.add(books, index="farm", spec={"include": ("*.md",)})
+    with pytest.raises(
+        AstRagValidationError, match=r"'\*\.md'; with include '\*\.txt' it would lose bells\.md, sheep\.md\. "
+    ):
+        library.add(books, index="farm", spec={"include": ("*.txt",)})
+    assert list(held(library, "farm")) == ["bells.md", "sheep.md"]
+    library.add(books, index="farm", spec={"include": ("*.md", "*.txt")})
+    assert list(held(library, "farm")) == ["bells.md", "geese.txt", "sheep.md"]
+    (books / "sheep.md").unlink()
+    library.add(books, index="farm", spec={"include": ("*.md", "*.txt")})
+    assert list(held(library, "farm")) == ["bells.md", "geese.txt"], "what is gone at the same patterns goes"
+    library.add(books, index="farm", spec={"include": ("*.txt",)}, replacing=[books])
+    assert list(held(library, "farm")) == ["geese.txt"]
+
+
 def test_a_file_that_appears_under_the_id_of_another_sources_loses_none(library: Library, volumes: list[Path]) -> None:
     first, second, _ = volumes
     for folder in (first, second):

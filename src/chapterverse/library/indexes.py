@@ -37,6 +37,8 @@ from chapterverse.types import (
     SourceRecord,
 )
 
+_NAMED = 3  # files that are named where patterns would drop some
+
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
@@ -215,12 +217,15 @@ class Indexes:
         """
         record = await self.store.record(key)
         held = await self._held(key)
-        old = {source.address, *(_named(record, address).address for address in replacing)}
+        named = {_named(record, address).address for address in replacing}
+        old = {source.address, *named}
         specs = _specs(record)
         places = [place for place, spec in enumerate(specs) if spec.address in old] or [len(specs)]
         source = replace(source, prefix=specs[places[0]].prefix if places[0] < len(specs) else "")
         elsewhere = {one.file_id for one in held if one.source_id not in old}
         offers = await self._look([source], ingestion, held, elsewhere)
+        if source.address not in named:
+            _check_choice(record, source, held, offers)
         sources = [*specs[: places[0]], *offers.specs, *(one for one in specs[places[0] :] if one.address not in old)]
         wish = self._wish(record, sources, chunking, embedding)
         return await self._step(record, wish, offers, ingestion)
@@ -448,6 +453,21 @@ def _named(record: IndexRecord, address: str | Path) -> SourceSpec:
             return spec
     there = ", ".join(repr(spec.address) for spec in _specs(record))
     raise AstRagValidationError(f"The index {record.id!r} has no source {str(address)!r}. Its sources are {there}.")
+
+
+def _check_choice(record: IndexRecord, source: SourceSpec, held: Sequence[SourceRecord], offers: Offers) -> None:
+    """Refuse other patterns for a source that is there, if they would drop books: to add is to put them beside."""
+    former = next((spec for spec in _specs(record) if spec.address == source.address), source)
+    there = [one.file_id for one in held if one.source_id == source.address]
+    lost = [file_id for file_id in there if file_id not in offers.fingerprints]
+    if not lost or former.choice == source.choice:
+        return
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    raise AstRagValidationError(
+        f"{source.address!r} is in the index {record.id!r} already, with {former.choice}; with {source.choice} it would"
+        f" lose {', '.join(lost[:_NAMED])}{more}. Give all patterns at once, or name it as replacing itself to choose"
+        " anew."
+    )
 
 
 def _listing(names: Sequence[str]) -> str:

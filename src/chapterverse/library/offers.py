@@ -49,6 +49,15 @@ class SourceSpec:
         """As JSON has it, so that a record is the same before and after it was stored."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
+    @property
+    def choice(self) -> str:
+        """Which of its files are asked for, in words."""
+        defaults = SourceSpec(self.address)
+        names = ("include", "exclude", "exclude_file_ids", "include_subfolders", "include_mime_types")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(defaults, name)}
+        told = [f"{name} {_in_words(value)}" for name, value in given.items()]
+        return " and ".join(told) or "no patterns"
+
     def options(self, **more: Any) -> SourceOptions:
         return SourceOptions(
             include=self.include,
@@ -58,6 +67,10 @@ class SourceSpec:
             allow_private_addresses=self.allow_private_addresses,
             **more,
         )
+
+
+def _in_words(value: object) -> str:
+    return ", ".join(map(repr, value)) if isinstance(value, tuple) else str(value)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ _HINTS = {
         "`chapterverse remove INDEX --source ADDRESS` drops it, and `chapterverse add NEW --index INDEX --replacing"
         " ADDRESS` puts another place in its stead."
     ),
+    "name it as replacing itself to choose anew": "say --replacing with its own address to choose anew",
     "selected_text is": "--selected is",
 }
 """What the library advises, and how that is said on the command line."""
