@@ -217,6 +217,22 @@ def test_sources_of_one_name_never_take_each_others_place(library: Library, volu
         assert (again.persisted, held(library, "three")) == (False, there)  # type: ignore[union-attr]
 
 
+def test_a_link_is_followed_to_where_it_leads_now(library: Library, tmp_path: Path) -> None:
+    for version, weight in (("v1", "one ton"), ("v2", "two tons")):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "bell.md").write_text(f"The bell weighs {weight}.")
+    current = tmp_path / "current"
+    current.symlink_to("v1")
+    assert library.add(current).record.id == "current"
+    again = library.add(tmp_path / "v1", index="current")
+    assert (again.unchanged_sources, len(library.inspect("current").sources)) == (1, 1)  # type: ignore[union-attr]
+    library.add(current, index="current")
+    current.unlink()
+    current.symlink_to("v2")
+    assert library.sync("current").updated_sources == 1
+    assert held(library, "current") == {"bell.md": "The bell weighs two tons."}
+
+
 def test_other_patterns_for_a_source_drop_nothing_unasked(library: Library, books: Path) -> None:
     (books / "geese.txt").write_text("Geese guard the yard.")
     library.add(books, index="farm", spec={"include": ("*.md",)})

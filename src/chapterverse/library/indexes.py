@@ -22,7 +22,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, 
 from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import cut_again, cut_files, truncated
-from chapterverse.library.terms import index_name, resolve_address, retrieval_defaults, slug, spellings
+from chapterverse.library.terms import full_address, index_name, retrieval_defaults, same_place, slug
 from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
@@ -97,7 +97,7 @@ class Indexes:
         """
         if replacing:
             index = await self.find(index)
-        source = SourceSpec.from_dict({**(spec or {}), "address": str(resolve_address(address))})
+        source = SourceSpec.from_dict({**(spec or {}), "address": str(full_address(address))})
         wanted = index or self.settings.index
         name = wanted or await self._own_name(source.address)
         key, first = slug(name), slug(wanted or index_name(source.address))
@@ -115,16 +115,16 @@ class Indexes:
         for number in count(1):
             own = name if number == 1 else f"{name} {number}"
             key = slug(own)
-            if key not in there or address in [spec.address for spec in _specs(await self.store.record(key))]:
+            if key not in there or _sources_at(await self.store.record(key), address):
                 return own
         raise AssertionError("numbers do not end")
 
     async def keep(self, address: str | Path) -> None:
         """Have an index of this book or folder alone, in step with it, and ask that one when none is named."""
-        source = str(resolve_address(address))
+        source = str(full_address(address))
         name = index_name(source)
-        there = {record.id: [spec.address for spec in _specs(record)] for record in await self.indexes()}
-        key = next((key for key, sources in there.items() if sources == [source]), None)
+        there = [one for one in await self.indexes() if len(_specs(one)) == 1 and _sources_at(one, source)]
+        key = next((record.id for record in there), None)
         if key is not None:
             await self.sync(key)
         else:
@@ -217,14 +217,15 @@ class Indexes:
         """
         record = await self.store.record(key)
         held = await self._held(key)
+        same = {spec.address for spec in _sources_at(record, source.address)}
         named = {_named(record, address).address for address in replacing}
-        old = {source.address, *named}
+        old = same | named
         specs = _specs(record)
         places = [place for place, spec in enumerate(specs) if spec.address in old] or [len(specs)]
         source = replace(source, prefix=specs[places[0]].prefix if places[0] < len(specs) else "")
         elsewhere = {one.file_id for one in held if one.source_id not in old}
         offers = await self._look([source], ingestion, held, elsewhere)
-        if source.address not in named:
+        if same.isdisjoint(named):
             _check_choice(record, source, held, offers)
         sources = [*specs[: places[0]], *offers.specs, *(one for one in specs[places[0] :] if one.address not in old)]
         wish = self._wish(record, sources, chunking, embedding)
@@ -445,20 +446,23 @@ def _sources(specs: Sequence[SourceSpec]) -> dict[str, Any]:
     return {"sources": [spec.as_dict() for spec in specs]}
 
 
+def _sources_at(record: IndexRecord, address: str | Path) -> list[SourceSpec]:
+    """The sources of an index at an address, however it is written."""
+    return [spec for spec in _specs(record) if same_place(spec.address, address)]
+
+
 def _named(record: IndexRecord, address: str | Path) -> SourceSpec:
     """The source of an index that an address names."""
-    wanted = spellings(address)
-    for spec in _specs(record):
-        if spec.address in wanted:
-            return spec
+    for spec in _sources_at(record, address):
+        return spec
     there = ", ".join(repr(spec.address) for spec in _specs(record))
     raise AstRagValidationError(f"The index {record.id!r} has no source {str(address)!r}. Its sources are {there}.")
 
 
 def _check_choice(record: IndexRecord, source: SourceSpec, held: Sequence[SourceRecord], offers: Offers) -> None:
     """Refuse other patterns for a source that is there, if they would drop books: to add is to put them beside."""
-    former = next((spec for spec in _specs(record) if spec.address == source.address), source)
-    there = [one.file_id for one in held if one.source_id == source.address]
+    former = next(iter(_sources_at(record, source.address)), source)
+    there = [one.file_id for one in held if one.source_id == former.address]
     lost = [file_id for file_id in there if file_id not in offers.fingerprints]
     if not lost or former.choice == source.choice:
         return

@@ -27,22 +27,32 @@ _SCHEME = re.compile(r"[a-z]{2,}:")
 _HALF = re.compile(r"[\ud800-\udfff]")
 
 
-def resolve_address(address: str | Path) -> str | Path:
-    """Local paths in full, so that an index finds its sources again from anywhere."""
+def full_address(address: str | Path) -> str | Path:
+    """Local paths in full, so that an index finds its sources again from anywhere; links stay links."""
     if address == SAMPLE:
         return sample_book()
     path = Path(address).expanduser()
     # A blank address is no folder, though a path of that name is the present one.
-    return path.resolve() if str(address).strip() and path.exists() else address
+    if not str(address).strip() or not path.exists():
+        return address
+    return path.resolve() if ".." in path.parts else path.absolute()
 
 
-def spellings(address: str | Path) -> set[str]:
-    """How an index may have an address written down, whether or not anything is there."""
-    given = str(resolve_address(address))
-    with suppress(OSError, RuntimeError, ValueError):  # it can be no path
-        path = Path(given).expanduser()
-        return {given, str(path.absolute()), str(path.resolve())}
-    return {given}
+def resolve_address(address: str | Path) -> str | Path:
+    """Local paths in full, as their links lead now."""
+    full = full_address(address)
+    return full.resolve() if isinstance(full, Path) and full.exists() else full
+
+
+def same_place(one: str | Path, other: str | Path) -> bool:
+    """Whether two addresses lead to the same place now, or would if anything were there."""
+    return _place(one) == _place(other)
+
+
+def _place(address: str | Path) -> str:
+    with suppress(OSError, RuntimeError, ValueError):  # it can be no path, or may not be looked at
+        return str(Path(full_address(address)).expanduser().resolve())
+    return str(address)
 
 
 def is_text(value: object) -> bool:
