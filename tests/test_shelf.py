@@ -270,6 +270,15 @@ def test_numbers_out_of_range_are_refused_by_name(option: str, value: str, home:
     assert not home.exists()
 
 
+def test_what_an_unfinished_build_has_left_is_removed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "bell" / "c-0123").mkdir(parents=True)
+    (home / "bell" / "lock").touch()
+    assert run(capsys, "remove", "Bell") == "Removed what an unfinished build of bell had left.\n"
+    assert not (home / "bell").exists()
+    with pytest.raises(AstRagIndexError, match=r"There is no index 'Bell'\. There are none yet"):
+        run(capsys, "remove", "Bell")
+
+
 def test_an_import_replaces_no_index_unasked(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bell, mill = write_book(tmp_path, "bell"), write_book(tmp_path, "mill")
     archive = tmp_path / "bell.zip"

@@ -72,7 +72,7 @@ class Store(Protocol):
         ...
 
     async def delete(self, index: str) -> None:
-        """Remove an index and everything in it."""
+        """Remove an index and everything in it, or what an unfinished build has left of one."""
         ...
 
     async def share(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import random
@@ -18,8 +19,9 @@ import pytest
 import qdrant_edge
 
 from chapterverse.errors import AstRagIndexError, StoreUnreachableError
-from chapterverse.index import lexical
+from chapterverse.index import lexical, shard
 from chapterverse.index.edge import EdgeStore
+from chapterverse.index.manifest import replace_file
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
 from tests.index.books import build, held, points, record, texts
 from tests.index.crashing import CHUNKS, version
@@ -205,6 +207,71 @@ async def test_a_first_build_that_crashed_is_cleared_away(root: Path, store: Edg
     await build(store, WHALE)
     assert not crashed.exists()
     assert await store.indexes() == ["shelf"]
+
+
+@pytest.mark.anyio
+async def test_what_an_unfinished_build_has_left_can_be_deleted(root: Path, store: EdgeStore) -> None:
+    (root / "crashed" / "c-0123").mkdir(parents=True)
+    (root / "crashed" / "lock").touch()
+    await store.delete("crashed")
+    assert list(root.iterdir()) == []
+    async with await store.create(record()):
+        with pytest.raises(AstRagIndexError, match="no index 'shelf'"):
+            await store.delete("shelf")
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A disk that has as many MB left as its only item says; where there is none, nothing can be written at all."""
+    left = [1000]
+
+    def write(path: Path, text: str, *, private: bool = False) -> None:
+        if not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace_file(path, text, private=private)
+
+    monkeypatch.setattr(shard, "_free", lambda path: left[0] * 1_000_000)
+    monkeypatch.setattr("chapterverse.index.folder.replace_file", write)
+    return left
+
+
+@pytest.mark.anyio
+async def test_a_build_on_a_full_disk_is_refused_and_leaves_nothing(
+    root: Path, store: EdgeStore, disk: list[int]
+) -> None:
+    disk[0] = 100
+    with pytest.raises(StoreUnreachableError, match="100 MB left, and 128 MB are needed") as refused:
+        await store.create(record())
+    assert str(root / "shelf") in refused.value.message
+    assert refused.value.details["reason"] == "full"
+    disk[0] = 200
+    async with await store.create(record()) as writer:
+        disk[0] = 40
+        with pytest.raises(StoreUnreachableError, match="40 MB left, and 64 MB are needed"):
+            await writer.put(points(WHALE))
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.anyio
+async def test_an_index_on_a_full_disk_is_read_and_removed(root: Path, store: EdgeStore, disk: list[int]) -> None:
+    first = EdgeStore(root)
+    await build(first, WHALE)
+    async with await first.update("shelf") as writer:
+        await writer.put(points(GARDEN))
+        disk[0] = 0
+        with pytest.raises(StoreUnreachableError, match="0 MB left"):
+            await writer.remove(file_ids=[WHALE.file_id])
+    await first.close()
+    assert len(await texts(store)) == len(points(WHALE)), "what could not be undone is not seen"
+    with pytest.raises(StoreUnreachableError, match="0 MB left"):
+        await store.update("shelf")
+    disk[0] = 1000
+    async with await store.update("shelf") as writer:
+        await writer.commit(record())
+    assert len(await texts(store)) == len(points(WHALE)), "the next writer has undone it"
+    disk[0] = 0
+    await store.delete("shelf")
+    assert list(root.iterdir()) == []
 
 
 @pytest.mark.anyio

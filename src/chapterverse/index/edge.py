@@ -27,7 +27,7 @@ from typing import ParamSpec, TypeVar
 
 import platformdirs
 
-from chapterverse.errors import AstRagIndexError, StoreUnreachableError
+from chapterverse.errors import AstRagError, AstRagIndexError, StoreUnreachableError
 from chapterverse.index.collection import GenerationReader, GenerationWriter
 from chapterverse.index.folder import MANIFEST, IndexFolder, abandoned
 from chapterverse.index.forwarded import ForwardedIndexes
@@ -164,6 +164,8 @@ class EdgeStore:
     def _folder_errors(self) -> Iterator[None]:
         try:
             yield
+        except AstRagError:
+            raise
         except OSError as error:
             raise StoreUnreachableError(f"The index folder {self.root} cannot be used: {error}", cause=error) from error
 
@@ -218,9 +220,13 @@ class EdgeStore:
 
     def _update(self, index: str) -> GenerationWriter:
         held, current = self._known(index)
-        self._claim(held)
         base, shard = current.manifest, current.shard
-        shard.unsettle()
+        self._claim(held)
+        try:
+            shard.begin_after(base.generation)
+        except BaseException:
+            self._unclaim(held)
+            raise
 
         def publish(final: IndexRecord) -> None:
             shard.flush()
@@ -256,9 +262,13 @@ class EdgeStore:
         held.current = _Current(manifest, shard)
 
     def _delete(self, index: str) -> None:
+        unfinished = index in abandoned(self.root)
         held = self._hold(index)
         if not held.committed:
+            unfinished = unfinished and not held.writing
             self._tidy(held)
+            if unfinished:
+                return
             raise unknown_index(index)
         self._claim(held)
         held.folder.manifest.unlink()
@@ -274,7 +284,6 @@ class EdgeStore:
         held = self._hold(index)
         if held.current is None:
             shard = Shard.load(index, manifest.collection, held.folder.collection(manifest.collection), self._executor)
-            shard.undo_after(manifest.generation)
             shard.settle_at(manifest.generation)
             shard.compact()
             held.current = _Current(manifest, shard)

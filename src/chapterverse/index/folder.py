@@ -55,7 +55,15 @@ class IndexFolder:
             self._lock.acquire()
         except Timeout as error:
             raise _locked(index, read_holder(path)) from error
-        replace_file(path / _HOLDER, json.dumps(to_dict(this_process())))
+        self._sign()
+
+    def _sign(self) -> None:
+        """Say who holds it. Only the lock counts: where nothing can be written, reading and removing must go on."""
+        try:
+            replace_file(self.path / _HOLDER, json.dumps(to_dict(this_process())))
+        except OSError:
+            with suppress(OSError):  # one that died may have signed
+                (self.path / _HOLDER).unlink(missing_ok=True)
 
     @property
     def manifest(self) -> Path:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import qdrant_edge as qdrant
 
-from chapterverse.errors import AstRagIndexError, RetrievalError
+from chapterverse.errors import AstRagIndexError, RetrievalError, StoreUnreachableError
 from chapterverse.index.points import (
     DENSE,
     PAYLOAD_INDEXES,
@@ -42,6 +42,13 @@ _BATCH = 64
 # Exact search takes 7 ms at 100,000 chunks of 384 dimensions; building a graph would stop the process for minutes.
 _NEVER_KB = 10**9
 
+# The engine writes into mapped files that it allots 32 MB at a time; where the disk cannot back one, the system kills
+# the process. So there must be room for all that a step may take, with some left to undo a writer that was refused.
+_MB = 1_000_000
+_ROOM_TO_CREATE = 128 * _MB
+_ROOM_TO_WRITE = 64 * _MB
+_ROOM_TO_TIDY = 16 * _MB
+
 _SCHEMAS = {"keyword": qdrant.PayloadSchemaType.Keyword, "integer": qdrant.PayloadSchemaType.Integer}
 
 
@@ -61,6 +68,7 @@ class Shard:
 
     @classmethod
     def create(cls, name: str, path: Path, dimensions: int, executor: Executor) -> Shard:
+        _check_room(path.parent, _ROOM_TO_CREATE)
         path.mkdir(parents=True)
         config = qdrant.EdgeConfig(
             vectors={
@@ -100,7 +108,7 @@ class Shard:
 
     async def set_payload(self, where: Where, payload: dict[str, int]) -> None:
         operation = qdrant.UpdateOperation.set_payload_by_filter(engine_filter(where), payload)
-        await self._run(self._update, operation)
+        await self._run(self._write, operation)
 
     async def query(
         self, generation: int, vector: Sequence[float] | SparseVector, where: Where, limit: int
@@ -121,28 +129,36 @@ class Shard:
     async def size_bytes(self) -> int:
         return await self._run(self._size)
 
-    def unsettle(self) -> None:
-        """From now on there may be points of more than one generation."""
+    def begin_after(self, generation: int) -> None:
+        """Make ready for a writer of the next generation: from now on there may be points of more than one."""
+        _check_room(self._path, _ROOM_TO_WRITE)
         with self._lock:
             self._unsettled = True
+        self.undo_after(generation)
 
     def undo_after(self, generation: int) -> None:
-        """Forget what a writer of a later generation has done."""
+        """Forget what a writer of a later generation has done; on a full disk that waits for the next writer."""
+        if not self._can_tidy():
+            return
         self._delete(born_after(generation))
-        revive = qdrant.UpdateOperation.delete_payload_by_filter(engine_filter(dies_after(generation)), ["died"])
-        self._update(revive)
+        dying = engine_filter(dies_after(generation))
+        with self._lock, _engine_errors():
+            if self._engine.count(qdrant.CountRequest(filter=dying)):
+                self._engine.update(qdrant.UpdateOperation.delete_payload_by_filter(dying, ["died"]))
 
     def settle_at(self, generation: int) -> None:
-        """Delete what only readers of earlier generations could see; there must be none left."""
-        if self._unsettled:
+        """Delete all but this generation; nobody may read or write another. On a full disk, readers go on choosing."""
+        if self._unsettled and self._can_tidy():
+            self.undo_after(generation)
             self._delete(dead_in(generation))
             with self._lock:
                 self._unsettled = False
 
     def compact(self) -> None:
         """Give back the space of deleted points, if they are many."""
-        with self._lock, _engine_errors():
-            self._engine.optimize()
+        if _free(self._path) >= _ROOM_TO_CREATE:
+            with self._lock, _engine_errors():
+                self._engine.optimize()
 
     def flush(self) -> None:
         """Make everything written so far durable."""
@@ -160,12 +176,16 @@ class Shard:
             self._engine.close()
         shutil.rmtree(self._path)
 
-    def _update(self, operation: qdrant.UpdateOperation) -> None:
+    def _can_tidy(self) -> bool:
+        return _free(self._path) >= _ROOM_TO_TIDY
+
+    def _write(self, operation: qdrant.UpdateOperation) -> None:
+        _check_room(self._path, _ROOM_TO_WRITE)
         with self._lock, _engine_errors():
             self._engine.update(operation)
 
     def _upsert(self, points: Sequence[RawPoint]) -> None:
-        self._update(qdrant.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
+        self._write(qdrant.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
 
     def _delete(self, where: Where) -> None:
         with self._lock, _engine_errors():
@@ -229,6 +249,21 @@ class Shard:
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, partial(call, *args, **kwargs))
+
+
+def _check_room(path: Path, needed: int) -> None:
+    """Raise unless the disk has this much room."""
+    if (free := _free(path)) < needed:
+        raise StoreUnreachableError(
+            f"The disk of {path} has {free / _MB:,.0f} MB left, and {needed / _MB:,.0f} MB are needed to write there: "
+            "make room, or keep the indexes elsewhere (set CHAPTERVERSE_HOME). What was there stays as it was.",
+            details={"reason": "full", "free": free, "needed": needed},
+            retryable=False,
+        )
+
+
+def _free(path: Path) -> int:
+    return shutil.disk_usage(path).free
 
 
 def engine_filter(where: Where) -> qdrant.Filter:

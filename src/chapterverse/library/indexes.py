@@ -363,8 +363,11 @@ class Indexes:
         return record
 
     async def remove(self, index: str) -> str:
-        """Delete an index, a damaged one too; its id."""
-        key = await self.find(index)
+        """Delete an index, a damaged one too, or what an unfinished build has left of one; its id."""
+        try:
+            key = await self.find(index)
+        except AstRagIndexError as unknown:
+            return await self._clear(slug(index), unknown)
         async with self.uploads.tidied(key):
             await self.store.delete(key)
         return key
@@ -381,6 +384,13 @@ class Indexes:
         kept = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
         wish = self._wish(record, others, None, None)
         return await self._step(record, wish, Offers(tuple(others), kept=kept), Ingestion())
+
+    async def _clear(self, key: str, unknown: AstRagIndexError) -> str:
+        try:
+            await self.store.delete(key)
+        except AstRagIndexError as error:
+            raise unknown if error.details.get("reason") == "unknown" else error from None
+        return key
 
     async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
         """Write an index to one file."""

@@ -152,9 +152,14 @@ def inspect(index: str | None, *, as_json: bool) -> int:
 
 
 def remove(index: str, *, yes: bool) -> int:
-    """Delete an index, after asking."""
+    """Delete an index, after asking; what an unfinished build has left of one goes unasked."""
     with Library() as library:
-        found = library.find(index)
+        try:
+            found = library.find(index)
+        except AstRagIndexError:
+            left = library.remove(index)
+            console().print(f"Removed what an unfinished build of {left} had left.")
+            return OK
         if not yes and not _ask(f"Delete the index {found!r}?"):
             return OK
         library.remove(found)
