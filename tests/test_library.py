@@ -21,6 +21,7 @@ from chapterverse.library import AsyncLibrary, Ingestion, Library
 from chapterverse.library.terms import slug
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
+from chapterverse.retry import Retry
 from chapterverse.settings import Settings
 from chapterverse.types import Chunking, Filter
 from tests.ingest import pdfs
@@ -349,6 +350,70 @@ async def test_a_book_that_joins_meanwhile_is_not_lost(books: Path, tmp_path: Pa
         await library.add(books / "clocks.md", index="shelf")
         there = (await library.inspect("shelf")).sources
         assert [source.file_id for source in there] == ["bells.md", "clocks.md", "sheep.md"]
+
+
+@pytest.mark.anyio
+async def test_what_is_stored_with_an_index_while_it_is_profiled_is_kept(books: Path, tmp_path: Path) -> None:
+    embeddings = Embeddings()
+    embeddings.registry.register("fake", FakeEmbedder())
+    learnt = {"answer_threshold": 0.7, "target": 0.02, "reader": "any"}
+
+    class Calibrated(AsyncLibrary):
+        async def _profiled(self, *args: Any) -> Any:
+            await self.calibrate(learnt)
+            return await super()._profiled(*args)
+
+    async with Calibrated(Settings(home=tmp_path / "home", embedding="fake"), embeddings=embeddings) as library:
+        for name in ("bells.md", "sheep.md"):
+            added = await library.add(books / name, index="shelf")
+            assert added.record == await library.record("shelf")
+            assert added.record.calibration == learnt
+            assert "vocabulary" in added.record.profile
+            await library.calibrate({})
+
+
+@pytest.mark.anyio
+async def test_a_book_is_added_though_somebody_else_writes_before_its_profile(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embeddings = Embeddings()
+    embeddings.registry.register("fake", FakeEmbedder())
+    monkeypatch.setattr("chapterverse.library.indexes._PATIENCE", Retry(1))
+
+    class Overtaken(AsyncLibrary):
+        async def _profiled(self, *args: Any) -> Any:
+            async with await self.store.update("shelf"):
+                return await super()._profiled(*args)
+
+    settings = Settings(home=tmp_path / "home", embedding="fake")
+    async with AsyncLibrary(settings, embeddings=embeddings) as library:
+        overtaken = Overtaken(settings, store=library.store, embeddings=embeddings)
+        for name in ("bells.md", "sheep.md"):
+            added = await overtaken.add(books / name, index="shelf")
+            assert (added.warnings, added.record.profile) == ((), {})
+            assert name in [source.file_id for source in (await library.inspect("shelf")).sources]
+            assert (await library.sync("shelf", dry_run=True)).record.profile == {}
+            made = await library.sync("shelf")
+            assert (made.persisted, made.record) == (False, await library.record("shelf"))
+            assert "vocabulary" in made.record.profile
+
+
+@pytest.mark.anyio
+async def test_a_book_is_added_though_its_profile_fails(books: Path, tmp_path: Path) -> None:
+    class Forgetful(FakeEmbedder):
+        async def embed(self, texts: Any, input_type: Any, *args: Any) -> Any:
+            if input_type == "query":
+                raise AstRagError("The provider is down.")
+            return await super().embed(texts, input_type, *args)
+
+    embeddings = Embeddings()
+    embeddings.registry.register("fake", Forgetful())
+    async with AsyncLibrary(Settings(home=tmp_path / "home", embedding="fake"), embeddings=embeddings) as library:
+        added = await library.add(books, index="shelf")
+        [warning] = added.warnings
+        assert "not yet what it is about: `chapterverse sync`" in warning.reason
+        assert warning.reason.endswith("The provider is down.")
+        assert await library.record("shelf") == added.record
 
 
 def test_other_chunking_rebuilds(library: Library, books: Path) -> None:

@@ -148,6 +148,11 @@ class IndexReader(Protocol):
 class Writer(Protocol):
     """The next generation of an index: nobody sees any of it before `commit`, everybody all of it after."""
 
+    @property
+    def record(self) -> IndexRecord:
+        """What the index says of itself in the generation that was started from."""
+        ...
+
     async def put(self, points: Sequence[Point]) -> None:
         """Add points; one whose chunk is already there takes its place."""
         ...

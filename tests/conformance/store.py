@@ -372,6 +372,15 @@ class StoreConformance:
         assert len(seen) > 1
         assert await texts(store) == set(generation(5))
 
+    async def test_a_writer_knows_the_record_that_it_starts_from(self, store: Store) -> None:
+        async with await store.create(record(name="First")) as writer:
+            assert writer.record == record(name="First")
+            await writer.commit(record(name="Second"))
+        async with await store.update("shelf") as writer:
+            assert writer.record == record(name="Second")
+            await writer.commit(replace(writer.record, calibration={"answer_threshold": 0.7}))
+        assert await store.record("shelf") == record(name="Second", calibration={"answer_threshold": 0.7})
+
     async def test_one_writer_at_a_time(self, store: Store) -> None:
         await build(store, WHALE)
         async with await store.update("shelf") as writer:

@@ -269,6 +269,17 @@ class TestSync:
             await sync(store, WHALE, GARDEN, TALK, max_chunks=8)
         assert await texts(store) == paragraphs(WHALE) | paragraphs(GARDEN)
 
+    @pytest.mark.parametrize("chunking", [{"size": 100}, {"size": 50}], ids=["update", "rebuild"])
+    async def test_what_was_learnt_of_the_index_meanwhile(self, store: EdgeStore, chunking: dict[str, int]) -> None:
+        base, learnt = await store.record("shelf"), {"answer_threshold": 0.7}
+        plan = await plan_sync(store, base, replace(base, chunking=chunking), fingerprints(WHALE, GARDEN, TALK))
+        async with await store.update("shelf") as writer:
+            await writer.commit(replace(base, calibration=learnt, profile={"words": ["whale"]}))
+        wanted = [document for document in (WHALE, GARDEN, TALK) if document.file_id in plan.to_cut]
+        result = await sync_index(store, plan, files(*wanted), CountingEmbed())
+        assert result.record == await store.record("shelf")
+        assert (result.record.calibration, result.record.profile) == (learnt, {})
+
     async def test_a_plan_that_is_out_of_date(self, store: EdgeStore) -> None:
         base = await store.record("shelf")
         plan = await plan_sync(store, base, base, fingerprints(WHALE, TALK))

@@ -135,8 +135,11 @@ async def sync_index(
         if sync.is_idle:
             return sync.result(plan.base, persisted=False)
         now = timestamp()
+        current = await store.record(plan.target.id)
         record = replace(
             plan.target,
+            calibration=current.calibration,
+            profile={},  # of what the index held; whoever syncs makes another
             created_at=plan.base.created_at,
             updated_at=now,
             sync={"synced_at": now, **sync.result(plan.base, persisted=True).counts()},
@@ -147,7 +150,8 @@ async def sync_index(
 
 
 def _check_unchanged(reader: IndexReader, base: IndexRecord) -> None:
-    if reader.record != base:
+    """That the index holds what it held; what was learnt of that since is no change."""
+    if replace(reader.record, profile=base.profile, calibration=base.calibration) != base:
         message = f"The index '{base.id}' was changed by somebody else meanwhile; nothing was written. Try again."
         raise AstRagIndexError(message, retryable=True)
 

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
 from chapterverse.index.finishing import finished
@@ -27,6 +27,7 @@ from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
 from chapterverse.providers.service import Embeddings
+from chapterverse.retry import Retry
 from chapterverse.settings import Settings
 from chapterverse.types import (
     Chunking,
@@ -38,6 +39,8 @@ from chapterverse.types import (
 )
 
 _NAMED = 3  # files that are named where patterns would drop some
+_PATIENCE = Retry(attempts=4, wait_initial=0.2, wait_jitter=0.2)
+"""With whoever is writing to an index just when its profile is to be stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ class Indexes:
                 progress=ingestion.on_chunks,
                 left_out=left_out,
             )
-        record = await finished(self._profiled(result.record, target))
+        record = await finished(self._profiled(result.record, target, left_out))
         return replace(result, record=record, warnings=(*result.warnings, *left_out))
 
     async def sync(
@@ -287,7 +290,9 @@ class Indexes:
                 max_chunks=ingestion.max_chunks,
                 progress=ingestion.on_chunks,
             )
-        record = await finished(self._profiled(result.record, target)) if result.persisted else result.record
+        record = result.record
+        if result.persisted or not (dry_run or record.profile):  # a process may have died before it made one
+            record = await finished(self._profiled(record, target, failed))
         return replace(result, record=record, warnings=(*result.warnings, *failed, *offers.notices))
 
     async def _cut(
@@ -357,8 +362,8 @@ class Indexes:
 
     async def calibrate(self, calibration: Mapping[str, Any], index: str | None = None) -> IndexRecord:
         """Store with an index from where an answer counts as present; an empty one leaves that to the reader again."""
-        record = replace(await self.record(index), calibration=calibration)
-        async with await self.store.update(record.id) as writer:
+        async with await self.store.update(await self.find(index)) as writer:
+            record = replace(writer.record, calibration=calibration)
             await writer.commit(record)
         return record
 
@@ -412,16 +417,31 @@ class Indexes:
 
         return target, embed
 
-    async def _profiled(self, record: IndexRecord, target: Target) -> IndexRecord:
-        """Store what the index is about with it, so that a question about something else need not be searched for."""
+    async def _profiled(self, record: IndexRecord, target: Target, notices: list[Notice]) -> IndexRecord:
+        """Store what the index is about with it, so that a question about something else need not be searched for.
+
+        Everything else is stored already: where this fails, the next sync makes up for it.
+        """
 
         async def embed(texts: Sequence[str]) -> Vectors:
             return (await self.embeddings.embed(target, texts, "query")).vectors
 
-        async with await self.store.reader(record.id) as reader:
-            profile = await make_profile(reader, embed, split)
-        record = replace(record, profile=profile)
-        async with await self.store.update(record.id) as writer:
+        try:
+            async with await self.store.reader(record.id) as reader:
+                profile = await make_profile(reader, embed, split)
+            return await _PATIENCE.run(lambda: self._put_profile(record, profile), _is_locked)
+        except AstRagError as error:
+            if not _is_locked(error):  # whoever is writing makes one of its own
+                reason = f"It is stored, but not yet what it is about: `chapterverse sync` makes up for that. {error}"
+                notices.append(Notice(record.id, record.name, reason))
+            return record
+
+    async def _put_profile(self, made_for: IndexRecord, profile: Mapping[str, Any]) -> IndexRecord:
+        """The index's record with the profile, unless the index is no longer as it was when the profile was made."""
+        async with await self.store.update(made_for.id) as writer:
+            if writer.record.updated_at != made_for.updated_at:
+                return made_for
+            record = replace(writer.record, profile=profile)
             await writer.commit(record)
         return record
 
@@ -445,6 +465,10 @@ class Indexes:
         if not ingestion.confirm(preview):
             raise AstRagValidationError("Stopped before anything paid was sent; nothing was stored.")
         return _again(everything)
+
+
+def _is_locked(error: Exception) -> bool:
+    return isinstance(error, AstRagIndexError) and error.details.get("reason") == "locked"
 
 
 def _specs(record: IndexRecord) -> list[SourceSpec]:
