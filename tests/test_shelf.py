@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -277,6 +278,19 @@ def test_what_an_unfinished_build_has_left_is_removed(home: Path, capsys: pytest
     assert not (home / "bell").exists()
     with pytest.raises(AstRagIndexError, match=r"There is no index 'Bell'\. There are none yet"):
         run(capsys, "remove", "Bell")
+
+
+def test_an_index_is_called_what_its_folder_is(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bell, mill = write_book(tmp_path, "bell"), write_book(tmp_path, "mill")
+    run(capsys, "add", str(bell), "--quiet")
+    shutil.copytree(home / "bell", home / "copied")
+    run(capsys, "add", str(mill), "--index", "copied", "--quiet")
+    (home / "bell").rename(home / "moved")
+    shutil.copytree(home / "moved", home / "Put aside")
+    assert "1702" in run(capsys, "ask", "When was the bell made?", "--index", "moved")
+    listed = json.loads(run(capsys, "list", "--json"))
+    assert {one["index"]: one.get("files") for one in listed} == {"copied": 2, "moved": 1, "Put aside": None}
+    assert "'Put aside' cannot be an index id" in listed[-1]["trouble"]
 
 
 def test_an_import_replaces_no_index_unasked(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,8 @@ async def import_index(store: Store, path: Path, index: str | None = None, *, re
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            manifest = manifest_from_json(index or path.name, json.loads(archive.read("index.json")))
-            record = replace(manifest.record, id=index or manifest.record.id)
+            described = json.loads(archive.read("index.json"))
+            record = manifest_from_json(index or described["indexId"], described).record
             async with await store.create(record, replace=replace_old) as writer:
                 for name in _numbered(archive, "documents"):
                     data = json.loads(archive.read(name))

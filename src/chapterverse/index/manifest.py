@@ -73,7 +73,10 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
 
 
 def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
-    """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged."""
+    """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged.
+
+    The id is what the index is kept under, whatever it was when the manifest was written: folders are copied and moved.
+    """
     version = data.get("schemaVersion")
     if isinstance(version, int) and version != SCHEMA_VERSION:
         hint = "update Chapterverse" if version > SCHEMA_VERSION else "remove it, and build it again"
@@ -84,7 +87,7 @@ def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
         )
     try:
         record = IndexRecord(
-            id=data["indexId"],
+            id=index,
             name=data["indexName"],
             created_at=data["createdAt"],
             updated_at=data["updatedAt"],

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from chapterverse.errors import AstRagIndexError
+from chapterverse.errors import AstRagError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
@@ -176,7 +176,7 @@ class Library:
         """Every index whose record can be read, by id."""
         return self._loop.run(self._library.indexes())
 
-    def survey(self) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+    def survey(self) -> tuple[list[Inspection], dict[str, AstRagError]]:
         """What every index holds, and what is wrong with those that cannot be opened; see `AsyncLibrary.survey`."""
         return self._loop.run(self._library.survey())
 

@@ -340,17 +340,18 @@ class Indexes:
         """Every index, by id, but for those whose record cannot be read; `survey` says why."""
         records = []
         for key in await self.store.indexes():
-            with suppress(AstRagIndexError):
+            with suppress(AstRagIndexError, AstRagValidationError):
                 records.append(await self.store.record(key))
         return records
 
-    async def survey(self) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+    async def survey(self) -> tuple[list[Inspection], dict[str, AstRagError]]:
         """What every index holds, and what is wrong, by their ids, with those that cannot be opened."""
-        inspections, troubles = [], {}
+        inspections: list[Inspection] = []
+        troubles: dict[str, AstRagError] = {}
         for key in await self.store.indexes():
             try:
                 inspections.append(await self.inspect(key))
-            except AstRagIndexError as error:
+            except (AstRagIndexError, AstRagValidationError) as error:  # the name of a folder may be no id
                 troubles[key] = error
         return inspections, troubles
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Inspection
 from chapterverse.types import Document, IndexRecord, SourceRecord
 
@@ -13,7 +13,7 @@ class Books:
     def __init__(self, library: AsyncLibrary) -> None:
         self._library = library
 
-    async def survey(self, index: str | None = None) -> tuple[list[Inspection], dict[str, AstRagIndexError]]:
+    async def survey(self, index: str | None = None) -> tuple[list[Inspection], dict[str, AstRagError]]:
         """The index that is named, or all of them, with the books in each; and what is wrong with any other."""
         if index is not None:
             return [await self._library.inspect(index)], {}
