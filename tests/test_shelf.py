@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -308,6 +309,32 @@ def test_an_import_replaces_no_index_unasked(home: Path, tmp_path: Path, capsys:
     run(capsys, "import", str(archive), "--index", "vale", "--replace")
     with Library(Settings(home=home)) as library:
         assert [source.file_id for source in library.inspect("vale").sources] == ["bell.md"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"calibration": {"x": 1}},
+        {"chunking": {"size": "big"}},
+        {"retrievalDefaults": {"top_k": 0}},
+        {"sourceConfig": {"sources": [{"address": "a", "colour": "red"}]}},
+        {"indexId": "../elsewhere"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_an_import_that_nobody_could_use_is_refused(home: Path, tmp_path: Path, changes: dict[str, object]) -> None:
+    with Library(Settings(home=home)) as library:
+        library.add(write_book(tmp_path, "bell"))
+        library.export_index(tmp_path / "good.zip")
+        with zipfile.ZipFile(tmp_path / "good.zip") as good, zipfile.ZipFile(tmp_path / "bad.zip", "w") as bad:
+            for name in good.namelist():
+                content = good.read(name)
+                bad.writestr(name, json.dumps({**json.loads(content), **changes}) if name == "index.json" else content)
+        library.remove("bell")
+        with pytest.raises(AstRagIndexError, match="cannot be imported"):
+            library.import_index(tmp_path / "bad.zip")
+        assert library.indexes() == []
+        assert library.import_index(tmp_path / "good.zip").id == "bell"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,71 @@ def chunks(result: SyncResult) -> tuple[int, int, int, int]:
 
 def paragraphs(document: Document) -> set[str]:
     return {chunk.text for chunk in cut(document).chunks}
+
+
+Parts = dict[str, bytes]
+"""The members of an exported index."""
+
+Damage = Callable[[Parts], Parts]
+
+
+def described(**changes: object) -> Damage:
+    """An index that says something else of itself."""
+
+    def damage(parts: Parts) -> Parts:
+        return {**parts, "index.json": json.dumps({**json.loads(parts["index.json"]), **changes}).encode()}
+
+    damage.__name__ = ", ".join(f"{name} {value}" for name, value in changes.items())
+    return damage
+
+
+def a_list(parts: Parts) -> Parts:
+    return {**parts, "index.json": b"[]"}
+
+
+def nothing(parts: Parts) -> Parts:
+    return {**parts, "index.json": b"null"}
+
+
+def no_points(parts: Parts) -> Parts:
+    return {name: content for name, content in parts.items() if not name.startswith("points/")}
+
+
+def no_documents(parts: Parts) -> Parts:
+    return {name: content for name, content in parts.items() if not name.startswith("documents/")}
+
+
+def no_number(parts: Parts) -> Parts:
+    return {**parts, "points/0.f32": b"\x00\x00\xc0\x7f" + parts["points/0.f32"][4:]}
+
+
+def no_weights(parts: Parts) -> Parts:
+    rows = json.loads(parts["points/0.json"])
+    return {
+        **parts,
+        "points/0.json": json.dumps([{**row, "terms": {"indices": [1], "values": []}} for row in rows]).encode(),
+    }
+
+
+def a_source_of_text(parts: Parts) -> Parts:
+    return {**parts, "documents/0.json": b'{"source": "x", "document": []}'}
+
+
+DAMAGE: list[Damage] = [
+    a_list,
+    nothing,
+    no_points,
+    no_documents,
+    no_number,
+    no_weights,
+    a_source_of_text,
+    described(indexName=None),
+    described(embedding={"provider": "fake", "model": "toy", "dimensions": "16"}),
+    described(embedding={"provider": "fake", "model": "toy", "dimensions": 8}),
+    described(calibration=[1]),
+    described(chunking="big"),
+    described(averageLength=None),
+]
 
 
 class TestBuild:
@@ -327,6 +393,49 @@ class TestArchive:
             with pytest.raises(AstRagIndexError, match="cannot be imported"):
                 await import_index(store, root / name, "other")
         assert await store.indexes() == ["shelf"]
+        assert not list(root.glob("*.tmp"))
+
+    @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+    async def test_what_is_damaged_is_refused_before_anything_is_stored(
+        self, store: EdgeStore, root: Path, damage: Damage
+    ) -> None:
+        await build_index(store, record(), files(WHALE, GARDEN), CountingEmbed())
+        await export_index(store, "shelf", root / "good.zip")
+        with zipfile.ZipFile(root / "good.zip") as good:
+            parts = {name: good.read(name) for name in good.namelist()}
+        with zipfile.ZipFile(root / "bad.zip", "w") as bad:
+            for name, content in damage(parts).items():
+                bad.writestr(name, content)
+        with pytest.raises(AstRagIndexError, match=r"bad\.zip cannot be imported") as refused:
+            await import_index(store, root / "bad.zip", "other")
+        assert refused.value.details["reason"] == "corrupt"
+        assert await store.indexes() == ["shelf"]
+
+    async def test_flipped_bytes_are_refused(self, store: EdgeStore, root: Path) -> None:
+        await build_index(store, record(), files(WHALE, GARDEN), CountingEmbed())
+        await export_index(store, "shelf", root / "good.zip")
+        good = (root / "good.zip").read_bytes()
+        for at in range(40, len(good), len(good) // 23):
+            (root / "bad.zip").write_bytes(
+                good[:at] + bytes(byte ^ 0xFF for byte in good[at : at + 8]) + good[at + 8 :]
+            )
+            with pytest.raises(AstRagIndexError, match="cannot be imported"):
+                await import_index(store, root / "bad.zip", "other")
+        assert await store.indexes() == ["shelf"]
+
+    async def test_an_export_replaces_no_file_of_another_kind(self, store: EdgeStore, root: Path) -> None:
+        await build_index(store, record(), files(WHALE), CountingEmbed())
+        notes = root / "notes.txt"
+        notes.write_text("mine")
+        with pytest.raises(AstRagValidationError, match=r"notes\.txt already, and it is no exported index"):
+            await export_index(store, "shelf", notes)
+        assert notes.read_text() == "mine"
+        for _ in range(2):
+            await export_index(store, "shelf", root / "shelf.zip")
+        await export_index(store, "shelf", notes, replace_old=True)
+        assert await import_index(store, notes, "copy") == replace(await store.record("shelf"), id="copy")
+        with pytest.raises(AstRagValidationError, match=r"nowhere/a\.zip cannot be written: No such file or directory"):
+            await export_index(store, "shelf", root / "nowhere" / "a.zip")
         assert not list(root.glob("*.tmp"))
 
     async def test_a_server_that_is_down_is_not_blamed_on_the_archive(self, store: EdgeStore, root: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,11 +71,13 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
+def manifest_from_json(index: str, data: Any) -> Manifest:
     """The inverse of `manifest_to_json`; raises `AstRagIndexError` if it is of another schema, or damaged.
 
     The id is what the index is kept under, whatever it was when the manifest was written: folders are copied and moved.
     """
+    if not isinstance(data, dict):
+        raise _damaged(index)
     version = data.get("schemaVersion")
     if isinstance(version, int) and version != SCHEMA_VERSION:
         hint = "update Chapterverse" if version > SCHEMA_VERSION else "remove it, and build it again"
@@ -88,21 +89,34 @@ def manifest_from_json(index: str, data: Mapping[str, Any]) -> Manifest:
     try:
         record = IndexRecord(
             id=index,
-            name=data["indexName"],
-            created_at=data["createdAt"],
-            updated_at=data["updatedAt"],
-            embedding=EmbeddingModel(**data["embedding"]),
-            chunking=data["chunking"],
-            retrieval_defaults=data["retrievalDefaults"],
-            source_config=data["sourceConfig"],
-            sync=data["sync"],
-            profile=data["profile"],
-            calibration=data.get("calibration", {}),  # there was none in the first indexes of this schema
-            average_length=data["averageLength"],
+            name=_field(data, "indexName", str),
+            created_at=_field(data, "createdAt", str),
+            updated_at=_field(data, "updatedAt", str),
+            embedding=_embedding(_field(data, "embedding", dict)),
+            chunking=_field(data, "chunking", dict),
+            retrieval_defaults=_field(data, "retrievalDefaults", dict),
+            source_config=_field(data, "sourceConfig", dict),
+            sync=_field(data, "sync", dict),
+            profile=_field(data, "profile", dict),
+            # There was none in the first indexes of this schema.
+            calibration=_field({"calibration": {}, **data}, "calibration", dict),
+            average_length=float(_field(data, "averageLength", int, float)),
         )
-        return Manifest(record, data["collection"], data["generation"])
+        return Manifest(record, _field(data, "collection", str), _field(data, "generation", int))
     except (KeyError, TypeError) as error:
         raise _damaged(index, error) from error
+
+
+def _embedding(data: dict[str, Any]) -> EmbeddingModel:
+    return EmbeddingModel(_field(data, "provider", str), _field(data, "model", str), _field(data, "dimensions", int))
+
+
+def _field(data: dict[str, Any], name: str, *kinds: type) -> Any:
+    """A field of a manifest, which is of one of these kinds; raises KeyError or TypeError where it is not so."""
+    value = data[name]
+    if type(value) not in kinds:
+        raise TypeError(f"{name} is {value!r}")
+    return value
 
 
 def read_manifest(index: str, path: Path) -> Manifest:
@@ -113,8 +127,6 @@ def read_manifest(index: str, path: Path) -> Manifest:
         raise unknown_index(index) from error
     except ValueError as error:
         raise _damaged(index, error) from error
-    if not isinstance(data, dict):
-        raise _damaged(index)
     return manifest_from_json(index, data)
 
 

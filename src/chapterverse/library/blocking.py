@@ -196,9 +196,9 @@ class Library:
         """Drop one of several sources of an index; see `AsyncLibrary.remove_source`."""
         return self._loop.run(self._library.remove_source(index, address))
 
-    def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
+    def export_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
         """Write an index to one file."""
-        return self._loop.run(self._library.export_index(path, index))
+        return self._loop.run(self._library.export_index(path, index, replace_old=replace_old))
 
     def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
         """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""

@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+from chapterverse.answer.retrieve import Retrieval
+from chapterverse.answer.validate import ValidationSettings
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import BuildResult, CutFile, build_index, timestamp
@@ -22,7 +24,7 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, 
 from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import cut_again, cut_files, truncated
-from chapterverse.library.terms import full_address, index_name, retrieval_defaults, same_place, slug
+from chapterverse.library.terms import check_text, full_address, index_name, retrieval_defaults, same_place, slug
 from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
@@ -398,15 +400,16 @@ class Indexes:
             raise unknown if error.details.get("reason") == "unknown" else error from None
         return key
 
-    async def export_index(self, path: Path, index: str | None = None) -> IndexRecord:
-        """Write an index to one file."""
+    async def export_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
+        """Write an index to one file; no file but an older export is replaced, or with `replace_old` any."""
         record = await self.record(index)
-        await export_index(self.store, record.id, path)
+        await export_index(self.store, record.id, path, replace_old=replace_old)
         return record
 
     async def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
         """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
-        return await import_index(self.store, path, slug(index) if index else None, replace_old=replace_old)
+        key = slug(index) if index else None
+        return await import_index(self.store, path, key, replace_old=replace_old, check=_check_record)
 
     async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:
         if target.dimensions is None:  # only its vectors tell
@@ -470,6 +473,16 @@ class Indexes:
 
 def _is_locked(error: Exception) -> bool:
     return isinstance(error, AstRagIndexError) and error.details.get("reason") == "locked"
+
+
+def _check_record(record: IndexRecord) -> None:
+    """Raise what using the record would: stores keep what the library stores in it without looking."""
+    Chunking(**record.chunking)
+    Retrieval(**record.retrieval_defaults)
+    _specs(record)
+    if record.calibration:
+        ValidationSettings(answer_threshold=record.calibration["answer_threshold"])
+        check_text(reader=record.calibration["reader"])
 
 
 def _specs(record: IndexRecord) -> list[SourceSpec]:

@@ -410,11 +410,15 @@ def remove(
 
 
 @app.command("export")
-def export_index(path: Annotated[Path, typer.Argument(help="The file to write.")], index: Index = None) -> None:
+def export_index(
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    index: Index = None,
+    replace: Annotated[bool, typer.Option("--replace", help="In place of any file of that name.")] = False,
+) -> None:
     """Write an index to one file, to carry it elsewhere."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.export_index(index, path))
+    raise typer.Exit(shelf.export_index(index, path, replace=replace))
 
 
 @app.command("import")

@@ -11,6 +11,7 @@ _HINTS = {
         " ADDRESS` puts another place in its stead."
     ),
     "name it as replacing itself to choose anew": "say --replacing with its own address to choose anew",
+    "or pass replace_old.": "or say --replace.",
     "selected_text is": "--selected is",
 }
 """What the library advises, and how that is said on the command line."""

@@ -138,8 +138,9 @@ def inspect(index: str | None, *, as_json: bool) -> int:
     made = record.embedding
     out.print(f"embedded with {made.provider}:{made.model} ({made.dimensions} dimensions)")
     if record.calibration:
-        chosen, target = record.calibration["answer_threshold"], record.calibration["target"]
-        out.print(f"calibrated to answer from {chosen:.3f} on, for at most {target:.1%} wrong answers")
+        target = record.calibration.get("target")
+        wanted = f", for at most {target:.1%} wrong answers" if target else ""
+        out.print(f"calibrated to answer from {record.calibration['answer_threshold']:.3f} on{wanted}")
     out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
     out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
     for address in _addresses(record):
@@ -180,10 +181,10 @@ def remove_source(index: str, source: str, *, yes: bool) -> int:
     return OK
 
 
-def export_index(index: str | None, path: Path) -> int:
+def export_index(index: str | None, path: Path, *, replace: bool) -> int:
     """Write an index to one file."""
     with Library() as library:
-        record = library.export_index(path, index)
+        record = library.export_index(path, index, replace_old=replace)
     console().print(f"Wrote {escape(record.name)} to {escape(str(path))}.")
     return OK
 
