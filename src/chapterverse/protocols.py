@@ -165,6 +165,13 @@ class Writer(Protocol):
         """Take out whole files (document and chunks), or single chunks, of the generation that was started from."""
         ...
 
+    def points(self) -> AsyncIterator[Point]:
+        """Every chunk of this generation as far as it is written, in no particular order.
+
+        One that is put meanwhile may come once more.
+        """
+        ...
+
     async def commit(self, record: IndexRecord) -> None:
         """Make the new generation the current one, in one step, with this record."""
         ...

@@ -14,8 +14,8 @@ import pytest
 
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError, AstRagValidationError
 from chapterverse.index import lexical
-from chapterverse.protocols import Store
-from chapterverse.types import Filter, SparseVector
+from chapterverse.protocols import Store, Writer
+from chapterverse.types import Filter, Point, SparseVector
 from tests.index.books import AVERAGE_LENGTH, book, build, held, points, record, source, texts, vector
 
 WHALE = book(
@@ -380,6 +380,29 @@ class StoreConformance:
             assert writer.record == record(name="Second")
             await writer.commit(replace(writer.record, calibration={"answer_threshold": 0.7}))
         assert await store.record("shelf") == record(name="Second", calibration={"answer_threshold": 0.7})
+
+    async def test_a_writer_reads_what_it_has_written(self, store: Store) -> None:
+        async def written(writer: Writer) -> dict[str, Point]:
+            return {point.entry.chunk.id: point async for point in writer.points()}
+
+        async with await store.create(record()) as writer:
+            assert await written(writer) == {}
+            await writer.put([*points(WHALE), *points(GARDEN)])
+            assert set(await written(writer)) == {p.entry.chunk.id for p in (*points(WHALE), *points(GARDEN))}
+            await writer.commit(record())
+        old = await texts(store)
+        heavier = [replace(p, terms=lexical.document_vector(p.entry.chunk.text, 80.0)) for p in points(WHALE)]
+        async with await store.update("shelf") as writer:
+            await writer.remove(file_ids=["garden.pdf"])
+            await writer.put([*heavier, *points(TALK)])
+            found = await written(writer)
+            assert set(found) == {p.entry.chunk.id for p in (*points(WHALE), *points(TALK))}
+            for point in heavier:
+                one = found[point.entry.chunk.id]
+                assert one.entry == point.entry
+                assert one.dense == pytest.approx(point.dense, abs=1e-3)
+                assert one.terms.values == pytest.approx(point.terms.values, rel=1e-3)
+            assert await texts(store) == old
 
     async def test_one_writer_at_a_time(self, store: Store) -> None:
         await build(store, WHALE)

@@ -71,6 +71,16 @@ def paragraphs(document: Document) -> set[str]:
     return {chunk.text for chunk in cut(document).chunks}
 
 
+LONG = book("long.md", *(f"Whale {i} is long: {'krill and brine ' * 40}" for i in range(30)))
+
+
+async def whales(store: EdgeStore, index: str) -> dict[str, float]:
+    """The BM25 scores of every chunk that tells of a whale."""
+    async with await store.reader(index) as reader:
+        found = await reader.search_lexical(lexical.query_vector("whale"), None, 1000)
+        return {entry.chunk.id: score for entry, score in await held(reader, found)}
+
+
 Parts = dict[str, bytes]
 """The members of an exported index."""
 
@@ -163,6 +173,20 @@ class TestBuild:
     async def test_average_length_is_measured(self, store: EdgeStore) -> None:
         result = await build_index(store, record(), files(WHALE), CountingEmbed())
         assert result.record.average_length == lexical.average_length(paragraphs(WHALE))
+        assert result.record.words == lexical.word_count(paragraphs(WHALE))
+
+    async def test_weights_are_relative_to_all_batches(self, store: EdgeStore) -> None:
+        short = book("short.md", *(f"Whale {i}." for i in range(300)))
+        result = await build_index(store, record(), files(short, LONG), CountingEmbed())
+        everything = [chunk.text for one in (short, LONG) for chunk in cut(one).chunks]
+        assert result.record.average_length == pytest.approx(lexical.average_length(everything))
+        assert result.record.words == lexical.word_count(everything)
+        mean = result.record.average_length
+        async with await store.reader("shelf") as reader:
+            async for point in reader.points():
+                wanted = lexical.document_vector(point.entry.chunk.text, mean)
+                assert point.terms.indices == wanted.indices
+                assert point.terms.values == pytest.approx(wanted.values, rel=1e-3)
 
     async def test_many_batches_and_repeated_texts(self, store: EdgeStore) -> None:
         embed = CountingEmbed()
@@ -345,6 +369,29 @@ class TestSync:
         result = await sync_index(store, plan, files(*wanted), CountingEmbed())
         assert result.record == await store.record("shelf")
         assert (result.record.calibration, result.record.profile) == (learnt, {})
+
+    @pytest.mark.parametrize("counted", [True, False])
+    async def test_weights_do_not_depend_on_which_file_came_first(self, store: EdgeStore, counted: bool) -> None:
+        await sync(store, WHALE)
+        if not counted:
+            async with await store.update("shelf") as writer:
+                await writer.commit(replace(writer.record, words=None))
+        await sync(store, WHALE, LONG, embed=(embed := CountingEmbed()))
+        assert len(embed.texts) == len(paragraphs(LONG)), "nothing is embedded again"
+        at_once = await build_index(store, record("other"), files(LONG, WHALE), CountingEmbed())
+        grown = await store.record("shelf")
+        assert (grown.words, grown.average_length) == (at_once.record.words, at_once.record.average_length)
+        assert await whales(store, "shelf") == pytest.approx(await whales(store, "other"), rel=1e-3)
+        await sync(store, WHALE)
+        assert (await store.record("shelf")).words == lexical.word_count(paragraphs(WHALE))
+        await build_index(store, record("other"), files(WHALE), CountingEmbed())
+        assert await whales(store, "shelf") == pytest.approx(await whales(store, "other"), rel=1e-3)
+
+    async def test_weights_stay_while_the_mean_length_is_near(self, store: EdgeStore) -> None:
+        before = await store.record("shelf")
+        after = (await sync(store, WHALE, GARDEN, TALK)).record
+        assert after.average_length == before.average_length
+        assert after.words == lexical.word_count(paragraphs(WHALE) | paragraphs(GARDEN) | paragraphs(TALK))
 
     async def test_a_plan_that_is_out_of_date(self, store: EdgeStore) -> None:
         base = await store.record("shelf")

@@ -23,6 +23,8 @@ Progress = Callable[[int], None]
 """Told how many chunks have been stored so far."""
 
 _BATCH = 256  # chunks that are embedded and stored at a time
+_NEAR = 1.25
+"""How many times the true mean length of chunks may be the one that their weights were made with, or the reverse."""
 _REASONS = 3  # files that are named where none could be indexed
 
 
@@ -51,6 +53,10 @@ class CutFile:
             page_count=document.page_count,
             outline=tuple(dict.fromkeys(block.headings for block in document.blocks if block.kind == "heading")),
         )
+
+    async def word_count(self) -> int:
+        """How many words its chunks have together."""
+        return await asyncio.to_thread(lexical.word_count, [chunk.text for chunk in self.chunks])
 
     def entries(self) -> Iterator[tuple[Entry, str]]:
         """What the index will hold, each with the text to embed."""
@@ -97,7 +103,7 @@ async def build_index(
     Without `replace_old`, an index of that id is an error. `left_out`, which may grow meanwhile, is why files are not
     among `files`.
     """
-    chunk_count = source_count = 0
+    chunk_count = source_count = words = 0
     warnings: list[Notice] = []
     reading = asyncio.create_task(_next(files))  # the first file is read while the store makes room
     try:
@@ -109,6 +115,7 @@ async def build_index(
             while file is not None:
                 chunk_count += len(file.chunks)
                 source_count += 1
+                words += await file.word_count()
                 check_chunk_count(chunk_count, max_chunks)
                 warnings += file.document.notices
                 for entry, text in file.entries():
@@ -118,7 +125,8 @@ async def build_index(
             await points.finish()
             if not chunk_count:
                 raise _nothing(left_out)
-            final = replace(record, updated_at=timestamp(), average_length=points.average_length)
+            average_length = await weighed(writer, points.average_length, lexical.mean_length(words, chunk_count))
+            final = replace(record, updated_at=timestamp(), average_length=average_length, words=words)
             await writer.commit(final)
     finally:
         reading.cancel()
@@ -167,7 +175,7 @@ class PointWriter:
 
     @property
     def average_length(self) -> float:
-        """Words per chunk; unless it was given, that of the first batch, which is near enough for BM25."""
+        """Words per chunk that the weights are relative to; unless it was given, that of the first batch."""
         return self._average_length or 1.0
 
     async def add(self, entry: Entry, text: str) -> None:
@@ -215,11 +223,36 @@ class PointWriter:
 
     def _points(self, batch: Sequence[tuple[Entry, list[float]]]) -> list[Point]:
         if self._average_length is None and batch:
-            self._average_length = lexical.average_length(entry.chunk.text for entry, _ in batch)
+            self._average_length = lexical.average_length([entry.chunk.text for entry, _ in batch])
         return [
             Point(entry, vector, lexical.document_vector(entry.chunk.text, self.average_length))
             for entry, vector in batch
         ]
+
+
+async def weighed(writer: Writer, used: float, mean: float) -> float:
+    """The mean length that all weights of a generation are relative to: the one `used`, if the true one is near it.
+
+    Otherwise the weights are made anew, from the texts that are stored: or the first book of an index, if its chunks
+    are short, would for ever make those of all others look long.
+    """
+    if max(used, mean) <= _NEAR * min(used, mean):
+        return used
+    done: set[str] = set()
+    batch: list[Point] = []
+    async for point in writer.points():
+        if point.entry.chunk.id not in done:
+            done.add(point.entry.chunk.id)
+            batch.append(point)
+        if len(batch) == _BATCH:
+            await writer.put(await asyncio.to_thread(_weighed, batch, mean))
+            batch = []
+    await writer.put(await asyncio.to_thread(_weighed, batch, mean))
+    return mean
+
+
+def _weighed(points: Sequence[Point], mean: float) -> list[Point]:
+    return [replace(point, terms=lexical.document_vector(point.entry.chunk.text, mean)) for point in points]
 
 
 def check_chunk_count(chunks: int, limit: int | None) -> None:

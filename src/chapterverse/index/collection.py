@@ -135,9 +135,8 @@ class GenerationReader:
         entries = [entry_of(point.payload) async for point in self._scroll(where)]
         return sorted(entries, key=lambda entry: entry.ordinal)
 
-    async def points(self, where: Filter | None = None) -> AsyncIterator[Point]:
-        async for point in self._scroll(both(all_of(tagged("kind", "chunk")), where_of(where)), with_vectors=True):
-            yield Point(entry_of(point.payload), point.dense or (), point.terms or SparseVector((), ()))
+    def points(self, where: Filter | None = None) -> AsyncIterator[Point]:
+        return _chunks_of(self.collection, self.generation, where_of(where))
 
     async def document(self, file_id: str) -> Document:
         where = all_of(tagged("kind", "document", "part"), tagged("file", file_id))
@@ -163,16 +162,8 @@ class GenerationReader:
             size_bytes=await self.collection.size_bytes(),
         )
 
-    async def _scroll(
-        self, where: Where, *, fields: Sequence[str] = (), with_vectors: bool = False
-    ) -> AsyncIterator[RawPoint]:
-        offset: str | None = None
-        while True:
-            found, offset = await self.collection.scroll(self.generation, where, _PAGE, offset, fields, with_vectors)
-            for point in found:
-                yield point
-            if offset is None:
-                return
+    def _scroll(self, where: Where, *, fields: Sequence[str] = ()) -> AsyncIterator[RawPoint]:
+        return _scrolled(self.collection, self.generation, where, fields=fields)
 
     async def close(self) -> None:
         if self._open:
@@ -227,6 +218,9 @@ class GenerationWriter:
         if self.base:
             await self.collection.set_payload(both(where, visible_in(self.base)), {"died": self.base + 1})
 
+    def points(self) -> AsyncIterator[Point]:
+        return _chunks_of(self.collection, self.base + 1, {})
+
     async def commit(self, record: IndexRecord) -> None:
         if not self._open:
             raise AstRagIndexError(f"The writer of the index '{self.record.id}' is closed.")
@@ -245,6 +239,25 @@ class GenerationWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.abort()
+
+
+async def _chunks_of(collection: Collection, generation: int, where: Where) -> AsyncIterator[Point]:
+    """The chunks of a generation that a filter lets through, with their vectors."""
+    chunks = both(all_of(tagged("kind", "chunk")), where)
+    async for point in _scrolled(collection, generation, chunks, with_vectors=True):
+        yield Point(entry_of(point.payload), point.dense or (), point.terms or SparseVector((), ()))
+
+
+async def _scrolled(
+    collection: Collection, generation: int, where: Where, *, fields: Sequence[str] = (), with_vectors: bool = False
+) -> AsyncIterator[RawPoint]:
+    offset: str | None = None
+    while True:
+        found, offset = await collection.scroll(generation, where, _PAGE, offset, fields, with_vectors)
+        for point in found:
+            yield point
+        if offset is None:
+            return
 
 
 def _check_dimensions(vector: Sequence[float], record: IndexRecord) -> None:

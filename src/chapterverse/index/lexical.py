@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from threading import Lock
 from zlib import crc32
@@ -85,10 +85,19 @@ def query_vector(text: str) -> SparseVector:
     return SparseVector(indices=indices, values=(1.0,) * len(indices))
 
 
-def average_length(texts: Iterable[str]) -> float:
+def word_count(texts: Iterable[str]) -> int:
+    """How many words passages have together."""
+    return sum(len(words(text)) for text in texts)
+
+
+def average_length(texts: Collection[str]) -> float:
     """The mean number of words per passage, at least 1."""
-    lengths = [len(words(text)) for text in texts]
-    return max(sum(lengths) / len(lengths), 1.0) if lengths else 1.0
+    return mean_length(word_count(texts), len(texts))
+
+
+def mean_length(words: int, passages: int) -> float:
+    """The same from what has been counted."""
+    return max(words / passages, 1.0) if passages else 1.0
 
 
 @lru_cache(maxsize=200_000)

@@ -68,6 +68,7 @@ def manifest_to_json(manifest: Manifest) -> dict[str, Any]:
         "profile": dict(record.profile),
         "calibration": dict(record.calibration),
         "averageLength": record.average_length,
+        "words": record.words,
     }
 
 
@@ -98,9 +99,10 @@ def manifest_from_json(index: str, data: Any) -> Manifest:
             source_config=_field(data, "sourceConfig", dict),
             sync=_field(data, "sync", dict),
             profile=_field(data, "profile", dict),
-            # There was none in the first indexes of this schema.
-            calibration=_field({"calibration": {}, **data}, "calibration", dict),
             average_length=float(_field(data, "averageLength", int, float)),
+            # The first indexes of this schema have neither of these.
+            calibration=_field({"calibration": {}, **data}, "calibration", dict),
+            words=_field({"words": None, **data}, "words", int, type(None)),
         )
         return Manifest(record, _field(data, "collection", str), _field(data, "generation", int))
     except (KeyError, TypeError) as error:

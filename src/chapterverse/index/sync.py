@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chapterverse.errors import AstRagIndexError
-from chapterverse.index.build import CutFile, Embed, PointWriter, Progress, check_chunk_count, timestamp
+from chapterverse.index import lexical
+from chapterverse.index.build import CutFile, Embed, PointWriter, Progress, check_chunk_count, timestamp, weighed
 from chapterverse.protocols import IndexReader, Store, Vectors, Writer
 from chapterverse.types import Entry, Filter, IndexRecord, Notice, to_dict
 
@@ -124,16 +125,18 @@ async def sync_index(
         await sync.take(files, None, None)
         return sync.result(plan.base, persisted=False)
     writing = store.create(plan.target) if plan.is_rebuild else store.update(plan.target.id)
-    average_length = None if plan.is_rebuild else plan.base.average_length
+    known_length = None if plan.is_rebuild else plan.base.average_length
     async with (
         await writing as writer,
-        PointWriter(writer, embed, average_length=average_length, known=sync.vectors, progress=progress) as points,
+        PointWriter(writer, embed, average_length=known_length, known=sync.vectors, progress=progress) as points,
     ):
         await sync.look_at(store)
+        await sync.count_words(store)
         await sync.take(files, writer, points)
         await points.finish()
         if sync.is_idle:
             return sync.result(plan.base, persisted=False)
+        average_length = await weighed(writer, points.average_length, sync.mean_length)
         now = timestamp()
         current = await store.record(plan.target.id)
         record = replace(
@@ -143,7 +146,8 @@ async def sync_index(
             created_at=plan.base.created_at,
             updated_at=now,
             sync={"synced_at": now, **sync.result(plan.base, persisted=True).counts()},
-            average_length=points.average_length,
+            average_length=average_length,
+            words=sync.words,
         )
         await writer.commit(record)
     return sync.result(record, persisted=True)
@@ -173,6 +177,8 @@ class _Sync:
         self._added = self._removed = self._reembedded = 0
         self._reused = 0 if plan.is_rebuild else plan.unchanged_chunks
         self._warnings: list[Notice] = []
+        self.words = 0
+        """Of all chunks that the index will hold, once they have been counted."""
 
     async def look_at(self, store: Store) -> None:
         """Load what the index holds of the files that are touched."""
@@ -187,6 +193,23 @@ class _Sync:
                     if plan.base.embedding == plan.target.embedding:
                         self.vectors[entry.embedded] = np.asarray(point.dense, dtype=np.float32)
 
+    async def count_words(self, store: Store) -> None:
+        """Begin with the words that the index holds: what changes is added and taken off."""
+        base = self._plan.base
+        if self._plan.is_rebuild:
+            return
+        if base.words is not None:
+            self.words = base.words
+            return
+        async with await store.reader(base.id) as reader:
+            async for point in reader.points():
+                self.words += lexical.word_count([point.entry.chunk.text])
+
+    @property
+    def mean_length(self) -> float:
+        """Words per chunk of what the index will hold."""
+        return lexical.mean_length(self.words, self._reused + self._reembedded)
+
     async def take(self, files: AsyncIterable[CutFile], writer: Writer | None, points: PointWriter | None) -> None:
         """Count every file, and write it where there is a writer."""
         async for file in files:
@@ -197,6 +220,8 @@ class _Sync:
             lost.remove(file_id)
             self._reused += len(self._old.get(file_id, ()))
         self._removed += sum(len(self._old.get(file_id, ())) for file_id in lost)
+        for file_id in lost:
+            self._uncount(file_id)
         if writer:
             await writer.remove(file_ids=lost)
         if not self._reused + self._reembedded:
@@ -208,6 +233,8 @@ class _Sync:
         old, new = self._old.get(file_id, {}), set()
         if any(entry.sha256 == file.document.sha256 for entry in old.values()):
             self._same.add(file_id)
+        self._uncount(file_id)
+        self.words += await file.word_count()
         for entry, text in file.entries():
             new.add(entry.chunk.id)
             self._added += entry.chunk.id not in old
@@ -223,6 +250,11 @@ class _Sync:
         if writer:
             await writer.remove(chunk_ids=gone)
             await writer.put_document(file.document, file.source)
+
+    def _uncount(self, file_id: str) -> None:
+        """The words of what the index held of a file are not what it will hold; a rebuild has counted none of them."""
+        if not self._plan.is_rebuild:
+            self.words -= lexical.word_count(entry.chunk.text for entry in self._old.get(file_id, {}).values())
 
     @property
     def is_idle(self) -> bool:

@@ -45,7 +45,9 @@ class IndexRecord:
     calibration: Mapping[str, Any] = field(default_factory=dict)
     """From where an answer counts as present, as questions about these books have shown; empty: the reader's own."""
     average_length: float = 100.0
-    """Words per chunk, fixed when the index is built: BM25 weights are relative to it."""
+    """Words per chunk that all BM25 weights are relative to: near the true mean, and made anew when that moves away."""
+    words: int | None = None
+    """Of all chunks together; None where they were never counted."""
 
 
 @dataclass(frozen=True, slots=True)
