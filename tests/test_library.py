@@ -267,6 +267,23 @@ def test_a_file_that_appears_under_the_id_of_another_sources_loses_none(library:
     assert library.sync("two").unchanged_sources == 3
 
 
+def test_a_book_that_cannot_be_read_any_more_moves_aside_too(library: Library, volumes: list[Path]) -> None:
+    first, second, _ = volumes
+    (second / "farm.pdf").write_bytes(pdfs.simple("The farm has nine cows."))
+    for folder in (first, second):
+        library.add(folder, index="two")
+    farm = held(library, "two")["docs/farm.pdf"]
+    (second / "farm.pdf").write_bytes(b"%PDF-1.7 cut off")
+    (first / "docs").mkdir()
+    (first / "docs" / "intro.md").write_text("The mill grinds oats.")
+    (first / "docs" / "farm.pdf").write_bytes(pdfs.simple("The farm has ten goats."))
+    library.sync("two")
+    there = held(library, "two")
+    assert there["docs-2/farm.pdf"] == farm
+    assert "goats" in there["docs/farm.pdf"]
+    assert library.search("nine cows", index="two").found[0].entry.chunk.file_id == "docs-2/farm.pdf"
+
+
 def test_a_source_that_is_gone_keeps_what_it_had_and_holds_up_no_other(library: Library, books: Path) -> None:
     for name in ("bells.md", "sheep.md"):
         library.add(books / name, index="pair")

@@ -300,18 +300,20 @@ class Indexes:
     async def _cut(
         self, plan: SyncPlan, offers: Offers, ingestion: Ingestion, failed: list[Notice]
     ) -> AsyncGenerator[CutFile, None]:
-        """The files that a plan names. What a rebuild wants and no source yields comes from the index itself."""
+        """The files that a plan names. What cannot be read, and would be lost for it, comes from the index itself."""
         chunking = Chunking(**plan.target.chunking)
         missing = set(plan.to_cut)
         async with aclosing(cut_files(offers.listed, plan.to_cut, chunking, ingestion, failed)) as read:
             async for file in read:
                 missing.remove(file.document.file_id)
                 yield file
-        if not plan.is_rebuild:
+        renamed = offers.renamed
+        held = {renamed.get(one, one): one for one in missing if plan.is_rebuild or one in renamed}
+        if not held:
             return
         async with (
             await self.store.reader(plan.target.id) as reader,
-            aclosing(cut_again(reader, missing, chunking, ingestion)) as again,
+            aclosing(cut_again(reader, held, chunking, ingestion)) as again,
         ):
             async for file in again:
                 yield file

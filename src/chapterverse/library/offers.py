@@ -124,6 +124,8 @@ class Offers:
     """Fingerprints by id of what an index holds and keeps, though nothing that is listed offers it."""
     moved: frozenset[str] = frozenset()
     """Ids of files that an index holds as another source's."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """By the ids of files whose source has moved aside: those under which an index holds them."""
     unlisted: tuple[Notice, ...] = ()
     """Why sources could not be listed."""
 
@@ -154,12 +156,14 @@ def gather(
         for one in held
         if one.file_id in stays or (unlisted and one.source_id not in there)
     }
+    former = [offer.spec for offer in listed]
     placed = iter(_apart(listed, marks))
     return Offers(
         specs=tuple(spec if spec.address in unlisted else next(placed).spec for spec in specs),
         listed=tuple(listed),
         kept=marks,
         moved=_moved(listed, held),
+        renamed=_renamed(former, listed, held),
         unlisted=tuple(Notice(address, address, f"{error.message} {_STAYS}") for address, error in unlisted.items()),
     )
 
@@ -197,6 +201,17 @@ def _moved(offers: Sequence[Offer], held: Sequence[SourceRecord]) -> frozenset[s
     """The files that an index holds as another source's."""
     homes = {file_id: offer.spec.address for offer in offers for file_id in offer.ids}
     return frozenset(one.file_id for one in held if homes.get(one.file_id, one.source_id) != one.source_id)
+
+
+def _renamed(former: Sequence[SourceSpec], offers: Sequence[Offer], held: Sequence[SourceRecord]) -> dict[str, str]:
+    """The ids that an index has of files that get others now, by the new ones."""
+    homes = {one.file_id: one.source_id for one in held}
+    return {
+        new: old
+        for spec, offer in zip(former, offers, strict=True)
+        for file_id in offer.items
+        if (new := index_id(offer.spec, file_id)) != (old := index_id(spec, file_id)) and homes.get(old) == spec.address
+    }
 
 
 def _look(spec: SourceSpec, ingestion: Ingestion, held: Collection[str]) -> Offer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Collection, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chapterverse.index.build import CutFile
@@ -62,15 +62,19 @@ async def cut_files(
 
 
 async def cut_again(
-    reader: IndexReader, wanted: Collection[str], chunking: Chunking, ingestion: Ingestion
+    reader: IndexReader, wanted: Mapping[str, str], chunking: Chunking, ingestion: Ingestion
 ) -> AsyncGenerator[CutFile, None]:
-    """Cut files that an index holds from the text that it has of them: their sources may be out of reach by now."""
+    """Cut files that an index holds from the text that it has of them: their sources may be out of reach by now.
+
+    By the ids that they are `wanted` for, which may be others than they had.
+    """
     for source in await reader.sources():
         if source.file_id in wanted:
-            document = await reader.document(source.file_id)
+            held = await reader.document(source.file_id)
+            document = replace(held, file_id=wanted[source.file_id])
             yield _cut(source.source_id, document, await asyncio.to_thread(chunk, document, chunking), ingestion)
             if ingestion.on_file is not None:
-                ingestion.on_file(source.file_id)
+                ingestion.on_file(document.file_id)
 
 
 def _cut(source_id: str, document: Document, chunks: Sequence[Chunk], ingestion: Ingestion) -> CutFile:
