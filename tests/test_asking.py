@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from chapterverse.answer.prompts import CONFLICT, EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION
+from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope, named_scope
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.library.asking import standing_for_all
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, Chunk, Entry, Place, Point, SparseVector
+from chapterverse.types import Answer, Chunk, Chunking, Entry, Place, Point, SparseVector
 
 QUESTIONS = {
     row["id"]: row for row in map(json.loads, (sample_book().parent / "questions.jsonl").read_text().splitlines())
@@ -127,6 +128,43 @@ def test_nothing_is_quoted_from_outside_the_scope_though_one_chunk_holds_both(
     assert asked[here].text == FERRY
     assert asked[here].citations[0].quote == FERRY
     assert asked[elsewhere].status == "refused"
+
+
+FILLER = "The weather was mild that week, and nothing else was written down about it by anybody at the hall."
+TWO_SUMMARIES = f"""# The Hall
+
+## Summary
+
+The keeper of the hall counted the candles twice in March. {FILLER}
+
+## Secret
+
+Rosalind Pike murdered the steward in the north tower. {FILLER}
+
+## Summary
+
+The gardener planted forty pear trees along the south wall in October. {FILLER}
+"""
+
+
+@pytest.mark.parametrize(("size", "chunks"), [(1200, 1), (250, 3), (420, 2)])
+def test_a_scope_of_two_places_gives_both_and_nothing_between_them(tmp_path: Path, size: int, chunks: int) -> None:
+    (tmp_path / "hall.md").write_text(TWO_SUMMARIES)
+    scope = named_scope("Summary", None)
+    with Library(Settings(home=tmp_path / "home")) as library:
+        assert library.add(tmp_path / "hall.md", chunking=Chunking(size, 0, 200)).chunk_count == chunks
+        secret = library.ask("Who murdered the steward?", scope=scope)
+        found = library.search("Who murdered the steward?", scope=scope, settings=Retrieval(min_score=0)).found
+        assert "Rosalind Pike" in library.ask("Who murdered the steward?").text
+        said = [
+            library.ask(question, scope=scope).text for question in ("What was counted?", "Who planted pear trees?")
+        ]
+    assert secret.status == "refused"
+    shown = [*(passage.text for passage in secret.passages), *(one.entry.chunk.text for one in found)]
+    assert shown
+    assert not [text for text in shown if "Pike" in text or "tower" in text]
+    assert "candles" in said[0]
+    assert "forty pear trees" in said[1]
 
 
 @pytest.mark.parametrize("section", ["section 309", "slide 9", "the ninth part"])

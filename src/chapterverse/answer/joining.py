@@ -14,8 +14,8 @@ _LONGEST_PASSAGE = 2600
 async def joined(found: Sequence[Found], first: int, document: Callable[[Entry], Awaitable[Document]]) -> list[Passage]:
     """Candidates as passages, best first and named from `first` on; neighbours are one, as their document has it."""
     runs: list[list[Found]] = []
-    for one in sorted(found, key=lambda one: (one.entry.chunk.file_id, one.entry.ordinal)):
-        if runs and _adjacent(runs[-1], one):
+    for one in sorted(found, key=lambda one: (one.entry.chunk.file_id, one.entry.ordinal, one.entry.chunk.start)):
+        if runs and _adjacent(runs[-1], one) and await _meet(runs[-1][-1].entry, one.entry, document):
             runs[-1].append(one)
         else:
             runs.append([one])
@@ -38,3 +38,9 @@ def _adjacent(run: Sequence[Found], one: Found) -> bool:
         and last.chunk.place.chapter == piece.chunk.place.chapter
         and piece.chunk.end - run[0].entry.chunk.start <= _LONGEST_PASSAGE
     )
+
+
+async def _meet(one: Entry, other: Entry, document: Callable[[Entry], Awaitable[Document]]) -> bool:
+    """Whether nothing is said between the two: what a scope leaves out there must not come back."""
+    end, start = one.chunk.end, other.chunk.start
+    return end >= start or not (await document(one)).text[end:start].strip()

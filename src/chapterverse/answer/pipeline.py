@@ -46,6 +46,7 @@ from chapterverse.answer.titlepage import title_line
 from chapterverse.answer.validate import Quality, Validation, validate_retrieval
 from chapterverse.types import (
     Answer,
+    Chunk,
     Document,
     DraftSentence,
     Entry,
@@ -169,9 +170,9 @@ class _Ask:
             return [Found(entry, 0.0) for entry in opening], None
         searches = [await book.find(query) for query in queries(self.question)]
         ranked = [one for rank in zip_longest(*(found for found, _ in searches)) for one in rank if one is not None]
-        unique: dict[str, Found] = {}
+        unique: dict[Chunk, Found] = {}
         for one in ranked:
-            unique.setdefault(one.entry.chunk.id, one)
+            unique.setdefault(one.entry.chunk, one)
         most = max(len(found) for found, _ in searches)
         found = list(unique.values())[:most]
         if found and about_book:
@@ -299,8 +300,8 @@ class _Ask:
         """What the agent's tool brings: judged like everything else, and given ids by the agent."""
         assert self.book is not None
         found, _ = await self.book.find(query)
-        known = {passage.entry.chunk.id for passage in self.passages if passage.entry}
-        fresh = [one for one in found if one.entry.chunk.id not in known]
+        known = {passage.entry.chunk for passage in self.passages if passage.entry}
+        fresh = [one for one in found if one.entry.chunk not in known]
         passages = await joined(fresh, len(self.passages) + 1, self.book.document)
         verdict = await self._judged(query, passages) if passages else None
         if verdict is None or not verdict.answer_present:

@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from chapterverse.answer.retrieve import Found, Rerank, Retrieval, retrieve
 from chapterverse.answer.topic import ProfileBuilder, Verdict, judge
 from chapterverse.answer.validate import Sentences
 from chapterverse.index import lexical
-from chapterverse.library.clipping import clipped, narrows
+from chapterverse.library.clipping import found_within, parts_within
 from chapterverse.library.deadline import Deadline
 from chapterverse.library.loading import agent_loading
 from chapterverse.protocols import EmbeddingUsage, IndexReader, Reader, Vectors
@@ -87,6 +87,10 @@ class Shelf:
             self._documents.popitem(last=False)
         return found
 
+    async def of(self, reader: IndexReader, entry: Entry) -> Document:
+        """The document that an entry is from."""
+        return await self.document(reader, entry.chunk.file_id, entry.sha256)
+
 
 @dataclass
 class IndexedBook:
@@ -120,8 +124,8 @@ class IndexedBook:
             where=self.where,
             rerank=self.rerank,
         )
+        found = await found_within(found, self.where, self.document)
         found = [one for one in found if not _is_under(one.entry, _CONTENTS)]
-        found = [replace(one, entry=await self._clipped(one.entry)) for one in found]
         reason: Reason | None = None
         if not found:
             reason = "below_threshold" if diagnostics.empty_because == "below_threshold" else "no_matches"
@@ -140,18 +144,17 @@ class IndexedBook:
         points.sort(key=lambda point: (point.entry.chunk.file_id, point.entry.ordinal))
         if len(points) > limit:
             points = standing_for_all(points, opening, limit)
-        return [await self._clipped(point.entry) for point in points]
+        return [part for point in points for part in await self._parts(point.entry)]
 
-    async def _clipped(self, entry: Entry) -> Entry:
-        if self.where is None or not narrows(self.where):
-            return entry
-        return replace(entry, chunk=clipped(entry.chunk, await self.document(entry), self.where))
+    async def _parts(self, entry: Entry) -> list[Entry]:
+        return await parts_within(entry, self.where, self.document)
 
     async def opening(self, limit: int) -> list[Entry]:
         if len(await self._files()) != 1:
             return []
         entries = [point.entry async for point in self.reader.points(self.where) if point.entry.ordinal < limit]
-        return sorted(entries, key=lambda entry: entry.ordinal)
+        entries.sort(key=lambda entry: entry.ordinal)
+        return [part for entry in entries for part in await self._parts(entry)]
 
     async def author(self) -> str | None:
         sources = {source.file_id: source.fingerprint for source in await self.reader.sources()}
@@ -164,7 +167,7 @@ class IndexedBook:
         return (self.where and self.where.file_ids) or [source.file_id for source in await self.reader.sources()]
 
     async def document(self, entry: Entry) -> Document:
-        return await self.shelf.document(self.reader, entry.chunk.file_id, entry.sha256)
+        return await self.shelf.of(self.reader, entry)
 
 
 @dataclass

@@ -36,6 +36,7 @@ from chapterverse.library.asking import (
     Shelf,
     Writer,
 )
+from chapterverse.library.clipping import found_within
 from chapterverse.library.deadline import Deadline, for_answer, for_search
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
@@ -135,9 +136,10 @@ class AsyncLibrary(Indexes):
                     where=within,
                     rerank=partial(self._relevances, self._turns.next()),
                 )
+                found = await found_within(found, within, partial(self._shelf.of, reader))
                 if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
                     diagnostics.unmet = await unmet_condition(reader, where, scope)
-        return SearchResult(query, record, settings, tuple(found), diagnostics, usage)
+        return SearchResult(query, record, settings, tuple(found[: settings.top_k]), diagnostics, usage)
 
     async def ask(
         self,

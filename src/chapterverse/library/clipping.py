@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from chapterverse.answer.retrieve import Found
 from chapterverse.index.points import fold
 from chapterverse.ingest.chunk import place_of
-from chapterverse.types import Block, Chunk, Document, Filter
+from chapterverse.types import Block, Chunk, Document, Entry, Filter
+
+Lookup = Callable[[Entry], Awaitable[Document]]
+"""The document that an entry is from."""
 
 
-def narrows(where: Filter | None) -> bool:
-    """Whether a filter names places that a chunk may lie in by a part of it only."""
-    return where is not None and any(
-        condition is not None for condition in (where.sections, where.pages, where.page_labels, where.slides)
-    )
+async def found_within(found: Sequence[Found], where: Filter | None, document: Lookup) -> list[Found]:
+    """Candidates, each as the parts of it that lie within a filter."""
+    return [replace(one, entry=part) for one in found for part in await parts_within(one.entry, where, document)]
 
 
-def clipped(chunk: Chunk, document: Document, where: Filter) -> Chunk:
-    """The longest part of a chunk, in whole blocks, that lies within a filter's sections, pages and slides."""
+async def parts_within(entry: Entry, where: Filter | None, document: Lookup) -> list[Entry]:
+    """The parts of an entry that lie within a filter; all have its id, for they are of one chunk of the index."""
+    if where is None or not _narrows(where):
+        return [entry]
+    return [replace(entry, chunk=part) for part in clipped(entry.chunk, await document(entry), where)]
+
+
+def clipped(chunk: Chunk, document: Document, where: Filter) -> list[Chunk]:
+    """The parts of a chunk, in whole blocks, that lie within a filter's sections, pages and slides."""
     first, last = document.block_index(chunk.start), document.block_index(chunk.end - 1)
-    blocks = document.blocks[first : last + 1]
-    runs = [list(run) for inside, run in groupby(blocks, lambda block: _lies_in(block, document, where)) if inside]
-    kept = max(runs, key=lambda run: run[-1].end - run[0].start, default=[])
-    if not kept or len(kept) == len(blocks):
-        return chunk
-    start, end = max(chunk.start, kept[0].start), min(chunk.end, kept[-1].end)
+    runs = groupby(document.blocks[first : last + 1], lambda block: _lies_in(block, document, where))
+    kept = [list(run) for inside, run in runs if inside]
+    return [_part(chunk, document, max(chunk.start, run[0].start), min(chunk.end, run[-1].end)) for run in kept]
+
+
+def _narrows(where: Filter) -> bool:
+    """Whether a filter names places that a chunk may lie in by a part of it only."""
+    return any(condition is not None for condition in (where.sections, where.pages, where.page_labels, where.slides))
+
+
+def _part(chunk: Chunk, document: Document, start: int, end: int) -> Chunk:
     place, sections = place_of(document, start, end)
     return replace(chunk, start=start, end=end, text=document.text[start:end], place=place, sections=sections)
 
 
 def _lies_in(block: Block, document: Document, where: Filter) -> bool:
-    pages = [page for page in (document.page_at(block.start), document.page_at(block.end - 1)) if page]
+    pages = document.pages_between(block.start, block.end)
     numbers = [page.number for page in pages if page.number is not None]
     return (
         (where.sections is None or bool({*map(fold, where.sections)} & {*map(fold, block.headings)}))

@@ -103,6 +103,11 @@ class Document:
         found = bisect_right(self.pages, offset, key=lambda mark: mark.start)
         return self.pages[found - 1].page if found else None
 
+    def pages_between(self, start: int, end: int) -> list[Page]:
+        """Every page that `text[start:end]` stands on, as far as they are known."""
+        first = bisect_right(self.pages, start, key=lambda mark: mark.start) - 1
+        return [mark.page for mark in self.pages[max(first, 0) :] if mark.start < end]
+
     def block_index(self, offset: int) -> int:
         """The index of the block that holds `offset`, or of the nearest one before it."""
         return max(bisect_right(self.blocks, offset, key=lambda block: block.start) - 1, 0)
