@@ -21,7 +21,7 @@ from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
 from chapterverse.library.asking import standing_for_all
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, Chunk, Chunking, Entry, Place, Point, SparseVector
+from chapterverse.types import Answer, Chunk, Chunking, Entry, Filter, Place, Point, SparseVector
 
 QUESTIONS = {
     row["id"]: row for row in map(json.loads, (sample_book().parent / "questions.jsonl").read_text().splitlines())
@@ -165,6 +165,17 @@ def test_a_scope_of_two_places_gives_both_and_nothing_between_them(tmp_path: Pat
     assert not [text for text in shown if "Pike" in text or "tower" in text]
     assert "candles" in said[0]
     assert "forty pear trees" in said[1]
+
+
+def test_the_page_that_was_read_last_is_answered_from_to_its_end(clocks: Library) -> None:
+    question, quote = "What is a foliot?", "A foliot is a bar fixed across the top of the verge"
+    before, then = (clocks.ask(question, where=Filter(read_until=page)) for page in (22, 23))
+    assert before.status == "refused"
+    assert then.text.startswith(quote)
+    end = clocks.document(then.citations[0].file_id or "").end_of_page(23)
+    assert then.passages[0].start + len(then.passages[0].text) <= end
+    found = clocks.search(question, where=Filter(read_until=23)).found
+    assert any(quote in one.entry.chunk.text and one.entry.chunk.end <= end for one in found)
 
 
 @pytest.mark.parametrize("section", ["section 309", "slide 9", "the ninth part"])

@@ -180,7 +180,11 @@ NOT_THERE = [
     ("conditions", "why"),
     [
         *NOT_THERE,
-        (["--read-until", "1"], "nothing is known to stand on the pages up to 1; the last is page 68 of its file"),
+        (
+            ["--section", "Chapter 99", "--read-until", "6"],
+            "there is no chapter or section 'Chapter 99'; there are The Clocks of Harrow Vale, Chapter 1: The Valley"
+            " That Needed Clocks",
+        ),
         (["--section", "Chapter 9", "--read-until", "20"], "nothing meets all conditions at once"),
         (["--mode", "lexical"], "no passage has any of these words"),
         (["--min-score", "1"], "no passage scores 1 or more"),
@@ -260,6 +264,19 @@ def test_citations_of_a_folder_name_their_file_and_nothing_twice(
 )
 def test_every_condition_can_be_named(clocks: Library, where: Filter, why: str) -> None:
     assert clocks.search("the great bell", where=where).diagnostics.unmet == why
+
+
+def test_who_has_read_so_far_learns_no_chapter_that_is_to_come(clocks: Library) -> None:
+    where = Filter(chapters=("Chapter 99",), read_until=5)
+    told = "there is no chapter 'Chapter 99'; there are The Clocks of Harrow Vale"
+    assert clocks.search("the great bell", where=where).diagnostics.unmet == told
+
+
+def test_a_book_without_pages_cannot_be_read_up_to_one(tmp_path: Path) -> None:
+    with Library(Settings(home=tmp_path / "home")) as library:
+        library.add(write_book(tmp_path, "bell"))
+        unmet = library.search("the bell", where=Filter(read_until=9)).diagnostics.unmet
+    assert unmet == "nothing is known to stand on the pages up to 9; these files have no pages"
 
 
 @pytest.mark.parametrize(

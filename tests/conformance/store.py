@@ -15,7 +15,7 @@ import pytest
 from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagIndexError, AstRagValidationError
 from chapterverse.index import lexical
 from chapterverse.protocols import Store, Writer
-from chapterverse.types import Filter, Point, SparseVector
+from chapterverse.types import Filter, Page, Point, SparseVector
 from tests.index.books import AVERAGE_LENGTH, book, build, held, points, record, source, texts, vector
 
 WHALE = book(
@@ -173,6 +173,16 @@ class StoreConformance:
             assert await reader.score_dense(query, list(words)) == pytest.approx({key: cosines[key] for key in words})
             assert await reader.score_lexical(terms, list(cosines)) == pytest.approx(words)
             assert await reader.score_dense(query, []) == await reader.score_lexical(terms, []) == {}
+
+    async def test_a_chunk_over_several_pages_was_begun_on_the_first_of_them(self, store: Store) -> None:
+        [point, *_] = points(WHALE)
+        place = replace(point.entry.chunk.place, first_page=Page(2, "ii"), last_page=Page(4, "iv"))
+        long = replace(point, entry=replace(point.entry, chunk=replace(point.entry.chunk, place=place)))
+        async with await store.create(record()) as writer:
+            await writer.put([long])
+            await writer.commit(record())
+        async with await store.reader("shelf") as reader:
+            assert [await reader.count(Filter(read_until=page)) for page in (1, 2, 3, 4, 5)] == [0, 1, 1, 1, 1]
 
     async def test_entries_come_in_the_order_asked_for(self, store: Store) -> None:
         await build(store, *BOOKS)

@@ -215,6 +215,25 @@ def test_a_chapter_is_read_piece_by_piece(stdio: Assistant) -> None:
     assert "(It goes on: read_passage with start=" in text_of(begun)
 
 
+def test_nothing_is_read_beyond_the_page_that_was_read_last(stdio: Assistant) -> None:
+    whole = stdio.structured("read_passage", start=0, length=20_000)["text"]
+    page = stdio.structured("read_passage", page="5")["text"]
+    read = stdio.structured("read_passage", read_until=9, length=20_000)
+    assert whole.startswith(read["text"])
+    assert stdio.structured("read_passage", page="ii", read_until=9)["text"] in read["text"]
+    assert (read["next_start"], read["book_length"]) == (None, len(read["text"]))
+    assert page not in read["text"]
+    for told, arguments in (
+        ("It has pages", {"page": "20"}),
+        ("It has: The Clocks of Harrow Vale", {"chapter": "Chapter 9"}),
+        ("characters 0 to", {"start": read["book_length"]}),
+        ("nothing of The Clocks of Harrow Vale is known to stand on its pages up to 0", {"read_until": 0}),
+    ):
+        error = stdio.error("read_passage", **{"read_until": 9, **arguments})
+        assert told in error
+        assert "Chapter 2" not in error
+
+
 def _outline(assistant: Assistant) -> str:
     (book,) = assistant(assistant.client.list_resources).resources
     assert (book.name, book.mime_type) == ("The Clocks of Harrow Vale", "text/markdown")

@@ -38,19 +38,20 @@ async def unmet_condition(reader: IndexReader, where: Filter | None, scope: Quer
     outline = [path for source in sources for path in source.outline]
     within = resolve_scope(scope, outline)
     where = resolve_names(where, outline) if where else None
+    chapters = await _begun(reader, list(dict.fromkeys(path[0] for path in outline if path)), where)
     if within is not None and not await reader.count(within):
         if scope.type == "page-specific":
             return f"there is no page {scope.identifier!r}{_pages_known(sources)}"
-        return f"there is no chapter or section {scope.identifier!r}{_chapters_there(sources)}"
+        return f"there is no chapter or section {scope.identifier!r}{_there(chapters)}"
     conditions = {field.name: getattr(where, field.name, None) for field in fields(Filter)}
     conditions = {name: value for name, value in conditions.items() if value is not None}
     for name, value in conditions.items():
         if not await reader.count(Filter(**{name: value})):
-            return _said(name, value, sources)
+            return _said(name, value, sources, chapters)
     return "nothing meets all conditions at once"
 
 
-def _said(name: str, value: Any, sources: Sequence[SourceRecord]) -> str:
+def _said(name: str, value: Any, sources: Sequence[SourceRecord], chapters: Sequence[str]) -> str:
     if name == "read_until":
         return f"nothing is known to stand on the pages up to {value}{_pages_known(sources)}"
     if name == "pages":
@@ -58,16 +59,15 @@ def _said(name: str, value: Any, sources: Sequence[SourceRecord]) -> str:
     if not value:
         return f"no {_NAMES[name]} is allowed"
     wanted = ", ".join(map(repr, value))
-    there = {"file_ids": _files_there, "chapters": _chapters_there}.get(name)
-    return f"there is no {_NAMES[name]} {wanted}{there(sources) if there else ''}"
+    there = {"file_ids": [source.file_id for source in sources], "chapters": chapters}.get(name, ())
+    return f"there is no {_NAMES[name]} {wanted}{_there(there)}"
 
 
-def _files_there(sources: Sequence[SourceRecord]) -> str:
-    return _there([source.file_id for source in sources])
-
-
-def _chapters_there(sources: Sequence[SourceRecord]) -> str:
-    return _there(list(dict.fromkeys(path[0] for source in sources for path in source.outline if path)))
+async def _begun(reader: IndexReader, chapters: list[str], where: Filter | None) -> list[str]:
+    """The chapters, but for those that begin after the page that was read last: their names tell of them too."""
+    if where is None or where.read_until is None:
+        return chapters
+    return [name for name in chapters if await reader.count(Filter(chapters=(name,), read_until=where.read_until))]
 
 
 def _there(names: Sequence[str]) -> str:

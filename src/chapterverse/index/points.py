@@ -39,7 +39,6 @@ TERMS = "bm25"
 PAYLOAD_INDEXES: Mapping[str, Literal["keyword", "integer"]] = {
     "tags": "keyword",
     "on_pages": "integer",
-    "last_page": "integer",
     "born": "integer",
     "died": "integer",
 }
@@ -83,7 +82,6 @@ def chunk_point(point: Point, generation: int) -> RawPoint:
         "sections": list(chunk.sections),
         "pages": [[page.number, page.label] for page in (place.first_page, place.last_page) if page],
         "on_pages": _page_numbers(place),
-        "last_page": place.last_page.number if place.last_page else None,
         "slide": place.slide,
         "cfi": place.cfi,
         "ordinal": entry.ordinal,
@@ -266,5 +264,5 @@ def where_of(where: Filter | None) -> Where:
         first, last = where.pages
         must.append(is_within("on_pages", gte=first, lte=last))
     if where.read_until is not None:
-        must.append(is_within("last_page", lte=where.read_until))
+        must.append(is_within("on_pages", lte=where.read_until))
     return {"must": must} if must else {}

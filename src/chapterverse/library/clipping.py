@@ -28,21 +28,28 @@ async def parts_within(entry: Entry, where: Filter | None, document: Lookup) -> 
 
 
 def clipped(chunk: Chunk, document: Document, where: Filter) -> list[Chunk]:
-    """The parts of a chunk, in whole blocks, that lie within a filter's sections, pages and slides."""
+    """The parts of a chunk, in whole blocks, that lie within a filter's sections, pages and slides.
+
+    Who has not read on sees none of what follows on the next page, not even the rest of a sentence.
+    """
+    end = chunk.end if where.read_until is None else min(chunk.end, document.end_of_page(where.read_until))
     first, last = document.block_index(chunk.start), document.block_index(chunk.end - 1)
     runs = groupby(document.blocks[first : last + 1], lambda block: _lies_in(block, document, where))
     kept = [list(run) for inside, run in runs if inside]
-    return [_part(chunk, document, max(chunk.start, run[0].start), min(chunk.end, run[-1].end)) for run in kept]
+    spans = [(max(chunk.start, run[0].start), min(end, run[-1].end)) for run in kept]
+    return [_part(chunk, document, *span) for span in spans if document.text[slice(*span)].strip()]
 
 
 def _narrows(where: Filter) -> bool:
     """Whether a filter names places that a chunk may lie in by a part of it only."""
-    return any(condition is not None for condition in (where.sections, where.pages, where.page_labels, where.slides))
+    places = (where.sections, where.pages, where.page_labels, where.slides, where.read_until)
+    return any(condition is not None for condition in places)
 
 
 def _part(chunk: Chunk, document: Document, start: int, end: int) -> Chunk:
-    place, sections = place_of(document, start, end)
-    return replace(chunk, start=start, end=end, text=document.text[start:end], place=place, sections=sections)
+    text = document.text[start:end].rstrip()
+    place, sections = place_of(document, start, start + len(text))
+    return replace(chunk, start=start, end=start + len(text), text=text, place=place, sections=sections)
 
 
 def _lies_in(block: Block, document: Document, where: Filter) -> bool:

@@ -108,6 +108,11 @@ class Document:
         first = bisect_right(self.pages, start, key=lambda mark: mark.start) - 1
         return [mark.page for mark in self.pages[max(first, 0) :] if mark.start < end]
 
+    def end_of_page(self, number: int) -> int:
+        """Where the pages up to this one of the file end; a page whose number is unknown is none of them."""
+        later = (mark.start for mark in self.pages if mark.page.number is None or mark.page.number > number)
+        return next(later, len(self.text) if self.pages else 0)
+
     def block_index(self, offset: int) -> int:
         """The index of the block that holds `offset`, or of the nearest one before it."""
         return max(bisect_right(self.blocks, offset, key=lambda block: block.start) - 1, 0)

@@ -123,7 +123,7 @@ class Filter:
     page_labels: tuple[str, ...] | None = None
     """As citations name pages: by what is printed on them, or else by their numbers in the file."""
     read_until: int | None = None
-    """Nothing that stands after this page, or whose page is unknown."""
+    """Nothing that stands after this page of the file, or whose page is unknown; a chunk begun by then matches."""
     slides: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ from chapterverse.surfaces.mcp import results
 from chapterverse.surfaces.mcp.books import Books
 from chapterverse.surfaces.mcp.bookserver import BookServer
 from chapterverse.surfaces.mcp.resources import add_resources
-from chapterverse.surfaces.mcp.slices import chapter_slice, limited, page_slice, slice_from
+from chapterverse.surfaces.mcp.slices import chapter_slice, limited, page_slice, read_so_far, slice_from
 from chapterverse.types import Answer, AnswerEvent, Filter, Stage
 
 INSTRUCTIONS = """\
@@ -154,6 +154,7 @@ class Tools:
             int | None, Field(description="Read from this character: a citation's `start`, or a `next_start`.")
         ] = None,
         length: Annotated[int, Field(description="How many characters at the most, 1 to 20,000.")] = 4_000,
+        read_until: ReadUntil = None,
     ) -> Annotated[CallToolResult, results.PassageText]:
         """Read a book's own text: a chapter, a page, or from an offset, such as that of a citation. Without any of
         them it begins at the beginning; `next_start` says where to read on."""
@@ -163,6 +164,7 @@ class Tools:
             if not 1 <= length <= _LONGEST:
                 raise AstRagValidationError(f"length is {length}; it must be 1 to {_LONGEST:,}.")
             document, record = await self._books.document(index, file)
+            document = document if read_until is None else read_so_far(document, read_until)
             if chapter is not None:
                 whole = chapter_slice(document, chapter)
             elif page is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chapterverse.answer.scope import QueryScope, resolve_scope
 from chapterverse.errors import AstRagValidationError
@@ -20,6 +20,21 @@ class Slice:
     start: int
     end: int
     next_start: int | None = None
+
+
+def read_so_far(document: Document, page: int) -> Document:
+    """A book as far as it was read: its pages up to this one of the file, and not so much as a heading of the rest."""
+    end = document.end_of_page(page)
+    if not end:
+        raise AstRagValidationError(
+            f"read_until: nothing of {document.title} is known to stand on its pages up to {page}."
+        )
+    return replace(
+        document,
+        text=document.text[:end],
+        blocks=tuple(replace(block, end=min(block.end, end)) for block in document.blocks if block.start < end),
+        pages=tuple(mark for mark in document.pages if mark.start < end),
+    )
 
 
 def chapter_slice(document: Document, name: str) -> Slice:
