@@ -112,6 +112,10 @@ def test_a_scope_by_its_name() -> None:
         (QueryScope("page-specific", "45"), Filter(page_labels=("45",))),
         (QueryScope("page-specific", "page iv"), Filter(page_labels=("iv",))),
         (QueryScope("page-specific", "12-14"), Filter(page_labels=("12", "13", "14"))),
+        (QueryScope("page-specific", "pages 12–14"), Filter(page_labels=("12", "13", "14"))),
+        (QueryScope("page-specific", "12 to 13"), Filter(page_labels=("12", "13"))),
+        (QueryScope("page-specific", "viii-xi"), Filter(page_labels=("viii", "ix", "x", "xi"))),
+        (QueryScope("page-specific", "XXXIX – XLI"), Filter(page_labels=("XXXIX", "XL", "XLI"))),
     ],
 )
 def test_what_it_means_in_a_book(scope: QueryScope, expected: Filter | None) -> None:
@@ -153,8 +157,34 @@ def test_bad_scopes_are_refused() -> None:
         QueryScope("chapter", "3")  # type: ignore[arg-type]
     with pytest.raises(InvalidQueryError, match="needs an identifier"):
         QueryScope("page-specific", " ")
-    with pytest.raises(InvalidQueryError, match="range of pages"):
-        resolve_scope(QueryScope("page-specific", "15-12"), BOOK)
+
+
+@pytest.mark.parametrize("pages", ["15-12", "12-", "-12", "12 to", "iv-12", "4-xii", "v-iii", "²-³", "1-" + 5000 * "9"])
+def test_what_is_no_range_of_pages_is_refused(pages: str) -> None:
+    with pytest.raises(InvalidQueryError, match=r"is not a range of pages; write it as '12-15' or 'iv-vii'"):
+        resolve_scope(QueryScope("page-specific", pages), BOOK)
+
+
+@pytest.mark.parametrize("pages", ["1-99999999", "5 to 10005"])
+def test_more_pages_than_a_book_has_are_refused_before_they_are_counted(pages: str) -> None:
+    with pytest.raises(InvalidQueryError, match="has more than 10,000 pages; name a shorter range"):
+        resolve_scope(QueryScope("page-specific", pages), BOOK)
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("What is promised on pages iii to v?", ("iii", "iv", "v")),
+        ("What stands on pages 12–13?", ("12", "13")),
+        ("What stands on pages 12 through 13?", ("12", "13")),
+    ],
+)
+def test_pages_that_a_question_names(question: str, pages: tuple[str, ...]) -> None:
+    assert resolve_scope(parse_scope(question), BOOK) == Filter(page_labels=pages)
+
+
+def test_no_question_has_pages_without_end() -> None:
+    assert parse_scope("What is on pages 1 to 99999999?").identifier == "1-99999999"
 
 
 def test_contents_may_part_by_a_colon_what_the_page_parts_by_a_line() -> None:

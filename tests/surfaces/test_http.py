@@ -106,6 +106,11 @@ def test_a_selection_goes_before_any_place_in_a_book(client: httpx2.Client, plac
         ({"question": "What is it?", "index": ""}, "name of an index must not be blank"),
         ({"question": "What is it?", "scope": {"type": "full-book", "identifier": "45"}}, "scope.identifier"),
         ({"question": "What is it?", "scope": {"type": "page-specific", "identifier": ""}}, "needs an identifier"),
+        (
+            {"question": "What is it?", "scope": {"type": "page-specific", "identifier": "1-99999999"}},
+            "'1-99999999' has more than 10,000 pages; name a shorter range.",
+        ),
+        ({"question": "Who speaks on pages 1 to 99999999?"}, "'1-99999999' has more than 10,000 pages"),
         ({**SELECTED, "filters": {"chapter": ""}}, "filters.chapter"),
     ],
 )

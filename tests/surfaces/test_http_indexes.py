@@ -230,6 +230,8 @@ def test_without_roots_nothing_is_read(tmp_path: Path) -> None:
         ("/search", {"query": "bell", "retrieval": {"topK": 51}}, "top_k"),
         ("/search", {"query": "bell", "nonsense": 1}, "'nonsense' is not supported"),
         ("/search", {"query": "bell", "filters": {"readUntil": 0}}, "read_until is 0"),
+        ("/search", {"query": "bell", "filters": {"readUntil": 10**400}}, "more digits than that of any file"),
+        ("/search", {"query": "bell", "filters": {"pages": [1, 10**400]}}, "more digits than that of any file"),
     ],
 )  # fmt: skip
 def test_what_a_request_may_not_say(indexed: Service, path: str, body: dict[str, Any], said: str) -> None:

@@ -18,6 +18,9 @@ Outline = Sequence[tuple[str, ...]]
 """Every heading path of the books that are asked, chapter first."""
 
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_NUMERALS = {100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
+_ENDLESS = 16
+"""So many digits are no number of anything in a book."""
 _WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen twenty"
@@ -27,9 +30,13 @@ _ORDINALS = (
     " fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
 ).split()
 _NUMBER = rf"(?:[0-9]{{1,4}}(?:\.[0-9]+)*|[ivxlc]{{1,8}}|{'|'.join(_WORDS[1:])})"
+_TO = r"(?:[-–]|\bto\b|\bthrough\b)"
+"""Between the first and the last of several."""
+_MOST_PAGES = 10_000
+"""How many pages a range may have: each is a name that is looked for."""
 _NAMED = re.compile(
     r"\b(?P<kind>(?:chapter|part|section|clause|article|schedule|annex|appendix|pages?|slide)\s+|(?:ch|pp?)\.\s*)"
-    rf"(?P<number>{_NUMBER}|[a-z])(?:\s*(?:-|–|to|through)\s*(?P<last>{_NUMBER}))?(?![\w-])",
+    rf"(?P<number>{_NUMBER}|[a-z])(?:\s*{_TO}\s*(?P<last>{_NUMBER}|[0-9]{{5,}}))?(?![\w-])",
     re.IGNORECASE,
 )
 _NTH = re.compile(
@@ -182,11 +189,11 @@ def _resolved(names: Sequence[str] | None, headings: Sequence[str], *, chapter: 
 def number_of(text: str) -> int | None:
     """A number in digits, Roman numerals or words."""
     text = text.lower()
-    if text.isdigit():
+    if text.isdecimal() and len(text) < _ENDLESS:
         return int(text)
     if text in _WORDS:
         return _WORDS.index(text)
-    if not text or any(letter not in _ROMAN for letter in text):
+    if not _is_roman(text):
         return None
     values = [_ROMAN[letter] for letter in text]
     return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
@@ -194,14 +201,32 @@ def number_of(text: str) -> int | None:
 
 def _pages(identifier: str) -> Filter:
     """Pages as citations name them: printed labels are what a reader sees, so they are what a page means."""
-    first, _, last = re.sub(r"^(?:pages?|pp?\.)\s*", "", identifier, flags=re.IGNORECASE).partition("-")
-    first, last = first.strip(), last.strip()
-    if not last:
+    named = re.sub(r"^(?:pages?|pp?\.)\s*", "", identifier, flags=re.IGNORECASE).strip()
+    first, *more = (one.strip() for one in re.split(_TO, named, maxsplit=1, flags=re.IGNORECASE))
+    if not more:
         return Filter(page_labels=(first,))
-    low, high = number_of(first), number_of(last)
-    if low is None or high is None or low > high:
-        raise InvalidQueryError(f"{identifier!r} is not a range of pages; write it as '12-15'.")
-    return Filter(page_labels=tuple(str(page) for page in range(low, high + 1)))
+    low, high = number_of(first), number_of(more[0])
+    numerals = {_is_roman(end) for end in (first, more[0])}
+    if low is None or high is None or low > high or len(numerals) > 1:
+        raise InvalidQueryError(
+            f"{identifier!r} is not a range of pages; write it as '12-15' or 'iv-vii', from the first to the last."
+        )
+    if high - low >= _MOST_PAGES:
+        raise InvalidQueryError(f"{identifier!r} has more than {_MOST_PAGES:,} pages; name a shorter range.")
+    labels = (_roman(page) if True in numerals else str(page) for page in range(low, high + 1))
+    return Filter(page_labels=tuple(label.upper() if first.isupper() else label for label in labels))
+
+
+def _roman(number: int) -> str:
+    numeral = ""
+    for value, letters in _NUMERALS.items():
+        count, number = divmod(number, value)
+        numeral += letters * count
+    return numeral
+
+
+def _is_roman(text: str) -> bool:
+    return bool(text) and all(letter in _ROMAN for letter in text.lower())
 
 
 def _exactly(identifier: str, headings: Iterable[str], _: bool) -> list[str]:

@@ -107,6 +107,10 @@ class Hit:
     score: float
 
 
+_ENDLESS = 10**15
+"""No file has so many pages; far higher numbers are none that an engine can compare."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Where to look. Conditions all hold at once; one that is None does not restrict, an empty one matches nothing."""
@@ -129,6 +133,8 @@ class Filter:
     def __post_init__(self) -> None:
         if self.read_until is not None and self.read_until < 1:
             raise AstRagValidationError(f"read_until is {self.read_until}; it must be a page of the file, 1 or more.")
+        if any(abs(page) >= _ENDLESS for page in (self.read_until or 0, *(self.pages or ()))):
+            raise AstRagValidationError("filters: a page among them has more digits than that of any file.")
         for name in ("file_ids", "source_urls", "chapters", "sections"):
             if not all(one.strip() for one in getattr(self, name) or ()):
                 raise AstRagValidationError(f"filters.{name}: a name among them is blank; write it, or leave it out.")
