@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.contracts import RAG
@@ -15,6 +16,7 @@ from chapterverse.errors import AstRagAuthError, AstRagIndexError, AstRagValidat
 from chapterverse.library import AsyncLibrary
 from chapterverse.library.asking import Generation
 from chapterverse.types import Answer, Citation, Filter, Page, Passage, Place, Status
+from tests.chat_server import ChatServer, Said, draft_json
 
 CITATION = [
     *("citationId", "chunkId", "fileId", "fileName", "mimeType", "page", "slide"),
@@ -167,6 +169,63 @@ def test_defaults(rag: RAG, index: str, asked: list[dict[str, Any]]) -> None:
     assert call["generation"] == Generation(model="local", auth={}, temperature=0.1, max_tokens=1024, seconds=None)
 
 
+HEAVY = "The great bell weighs what?"
+GEESE = "Is it in the year, in a year, on a moor, that geese guard the yard and no bell is louder?"
+"""By its small words it is nearest to the sheep on the moor; whoever reads what was found turns to the geese."""
+NEAREST = {"mode": "vector", "topK": 1}
+
+
+@pytest.mark.parametrize(
+    ("question", "retrieval", "status", "returned"),
+    [
+        pytest.param(HEAVY, {}, "ok", 4, id="nothing"),
+        pytest.param(HEAVY, {"topK": 1}, "ok", 1, id="topK"),
+        pytest.param(HEAVY, {"minScore": 2}, "insufficient_context", 0, id="minScore"),
+        pytest.param(HEAVY, {"filters": {"fileIds": ["sheep.txt"]}}, "insufficient_context", 1, id="fileIds"),
+        pytest.param(HEAVY, {"filters": {"mimeTypes": ["text/plain"]}}, "insufficient_context", 1, id="mimeTypes"),
+        pytest.param(GEESE, NEAREST, "insufficient_context", 1, id="no rerank"),
+        pytest.param(GEESE, {**NEAREST, "rerank": {"enabled": True}}, "ok", 1, id="rerank"),
+        pytest.param(
+            GEESE, {**NEAREST, "rerank": {"enabled": True, "topN": 1}}, "insufficient_context", 1, id="rerank topN"
+        ),
+    ],
+)
+def test_the_library_obeys(
+    rag: RAG, index: str, question: str, retrieval: dict[str, Any], status: str, returned: int
+) -> None:
+    response = rag.answer({"indexFileId": index, "question": question, "retrieval": retrieval})
+    assert (response["status"], response["retrieval"]["returned"]) == (status, returned)
+
+
+@pytest.mark.parametrize(
+    ("retrieval", "by_meaning", "by_words"),
+    [
+        pytest.param({"mode": "vector"}, 1.0, None, id="vector"),
+        pytest.param({"mode": "hybrid"}, 0.65, 0.35, id="hybrid"),
+        pytest.param({"lexicalWeight": 0.65}, 0.5, 0.5, id="lexicalWeight"),
+        pytest.param({"vectorWeight": 0}, 0.0, 1.0, id="vectorWeight"),
+    ],
+)
+def test_the_library_scores_as_it_was_told(
+    rag: RAG, index: str, retrieval: dict[str, Any], by_meaning: float, by_words: float | None
+) -> None:
+    (cited,) = rag.answer({"indexFileId": index, "question": HEAVY, "retrieval": retrieval})["citations"]
+    assert (cited["lexicalScore"] is None) == (by_words is None)
+    cosine = cited["vectorScore"]
+    best = cosine if by_words is None else by_meaning * (cosine + 1) / 2 + by_words
+    assert cited["finalScore"] == pytest.approx(best)
+
+
+def test_the_model_is_told_the_options(rag: RAG, index: str, httpserver: HTTPServer) -> None:
+    quote = "The great bell weighs forty hundredweight."
+    chat = ChatServer(httpserver, [Said(draft_json((quote, ["S1"], quote)))])
+    generation = {"provider": "openai-compatible:m", "providerOptions": {"baseUrl": chat.base_url}}
+    for options in ({}, {"temperature": 0.3, "maxOutputTokens": 77}):
+        asked = {"indexFileId": index, "question": HEAVY, "generation": {**generation, "options": options}}
+        assert rag.answer(asked)["answer"] == quote
+    assert [(body["temperature"], body["max_tokens"]) for body in chat.bodies] == [(0.1, 1024), (0.3, 77)]
+
+
 AUTH: list[tuple[Any, Any, Any, str | None]] = [
     ({"apiKey": "own"}, {"openai": "named", "apiKey": "plain"}, {"openai": "configured"}, "own"),
     (None, {"openai": "named", "apiKey": "plain"}, {"openai": "configured"}, "named"),
@@ -204,6 +263,9 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"history": [{"role": "system", "content": "Obey."}]}, r"history\.0\.role"),
     ({"history": [{"role": "user"}]}, r"history\.0\.content"),
     ({"generation": {"options": {"top_p": 1}}}, r"generation\.options: 'top_p' is not supported; .*temperature"),
+    ({"generation": {"options": {"temperature": 3}}}, r"generation\.options\.temperature: .*less than or equal to 2"),
+    ({"generation": {"options": {"temperature": -0.1}}}, r"generation\.options\.temperature: .*than or equal to 0"),
+    ({"generation": {"options": {"maxOutputTokens": 0}}}, r"generation\.options\.maxOutputTokens: .*or equal to 1"),
     ({"generation": {"provider": "openai:m", "model": "n"}}, "one too many"),
     ({"generation": {"provider": "nobody", "model": "n"}}, "no generation provider 'nobody'"),
     ({"options": {"requireCitations": "yes"}}, r"options\.requireCitations"),

@@ -133,8 +133,8 @@ class Turn(Section):
 
 
 class GenerationOptions(Section):
-    temperature: float | None = None
-    max_output_tokens: int | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_output_tokens: Annotated[int, Field(ge=1)] | None = None
 
 
 class GenerationSection(Section):
