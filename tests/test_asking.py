@@ -16,6 +16,7 @@ import pytest
 from chapterverse.answer.prompts import CONFLICT, EMPTY_QUESTION, NOT_IN_BOOK, NOT_IN_SELECTION
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.scope import QueryScope, named_scope
+from chapterverse.answer.unmet import why_nothing
 from chapterverse.errors import AstRagRetrievalError, InvalidQueryError
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import AsyncLibrary, Generation, Library
@@ -165,6 +166,22 @@ def test_a_scope_of_two_places_gives_both_and_nothing_between_them(tmp_path: Pat
     assert not [text for text in shown if "Pike" in text or "tower" in text]
     assert "candles" in said[0]
     assert "forty pear trees" in said[1]
+
+
+def test_conditions_that_one_chunk_meets_in_different_places_are_not_met(tmp_path: Path) -> None:
+    mark = '<span role="doc-pagebreak" aria-label="{}"></span>'
+    (tmp_path / "island.html").write_text(
+        f"<html><body>{mark.format(1)}<h1>Island</h1><h2>Climate</h2><p>It rains on most days.</p>"
+        f"{mark.format(2)}<h2>Getting there</h2><p>{FERRY}</p></body></html>"
+    )
+    question, scope = "How long does the ferry from Stennet to the island take?", named_scope("Getting there", None)
+    with Library(Settings(home=tmp_path / "home")) as library:
+        assert library.add(tmp_path / "island.html").chunk_count == 1
+        assert library.ask(question, scope=scope, where=Filter(page_labels=("2",))).text == FERRY
+        found = library.search(question, scope=scope, where=Filter(page_labels=("1",)))
+        answer = library.ask(question, scope=scope, where=Filter(page_labels=("1",)))
+    assert found.nothing_because == why_nothing(answer) == "nothing meets all conditions at once"
+    assert (answer.text, answer.passages) == (NOT_IN_BOOK, ())
 
 
 def test_the_page_that_was_read_last_is_answered_from_to_its_end(clocks: Library) -> None:

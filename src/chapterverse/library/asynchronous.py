@@ -36,7 +36,7 @@ from chapterverse.library.asking import (
     Shelf,
     Writer,
 )
-from chapterverse.library.clipping import found_within
+from chapterverse.library.clipping import found_within, parts_within
 from chapterverse.library.deadline import Deadline, for_answer, for_search
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
 from chapterverse.library.indexes import Indexes
@@ -137,7 +137,8 @@ class AsyncLibrary(Indexes):
                     rerank=partial(self._relevances, self._turns.next()),
                 )
                 found = await found_within(found, within, partial(self._shelf.of, reader))
-                if diagnostics.empty_because == "no_matches" and await self._is_empty(reader, within):
+                below = diagnostics.empty_because == "below_threshold"
+                if not (found or below) and await self._is_empty(reader, within):
                     diagnostics.unmet = await unmet_condition(reader, where, scope)
         return SearchResult(query, record, settings, tuple(found[: settings.top_k]), diagnostics, usage)
 
@@ -283,11 +284,16 @@ class AsyncLibrary(Indexes):
         """Whether a question names a place that is not in this book, and need not be."""
         if not may_be_elsewhere(scope):
             return False
-        return await self._is_empty(reader, await self._within(reader, None, scope))
+        return not await reader.count(await self._within(reader, None, scope))
 
     async def _is_empty(self, reader: IndexReader, within: Filter | None) -> bool:
-        """Whether a place was named, and nothing is there."""
-        return within is not None and not await reader.count(within)
+        """Whether a place was named, and nothing is there: not even in a part of a chunk that every condition meets."""
+        if within is None:
+            return False
+        async for point in reader.points(within):
+            if await parts_within(point.entry, within, partial(self._shelf.of, reader)):
+                return False
+        return True
 
     async def _within(self, reader: IndexReader, where: Filter | None, scope: QueryScope) -> Filter | None:
         check_text(scope=scope.identifier, **(asdict(where) if where else {}))
