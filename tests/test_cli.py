@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,21 @@ def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert b"Traceback" not in reader.stderr.read()
     reader.stderr.close()
     reader.wait(60)
+
+
+def test_ctrl_c_is_told_and_has_its_code(clocks_home: Path) -> None:
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "chapterverse", "watch"],
+        env={**os.environ, "CHAPTERVERSE_HOME": str(clocks_home), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert watching.stdout is not None
+    assert watching.stdout.readline().startswith("Watching")
+    watching.send_signal(signal.SIGINT)
+    _, told = watching.communicate(timeout=60)
+    assert (watching.returncode, told) == (130, "chapterverse: stopped.\n")
 
 
 def test_start_up_imports_nothing_heavy() -> None:

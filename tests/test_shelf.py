@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BO
 from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
-from chapterverse.surfaces.cli import PARTIAL, app
+from chapterverse.surfaces.cli import PARTIAL, app, shelf
 from chapterverse.surfaces.cli.asking import _in_marks, _why_refused
 from chapterverse.types import Answer, Filter
 
@@ -137,6 +138,45 @@ def test_a_build_that_is_given_up_while_a_file_is_read_ends_there(home: Path) ->
 
     assert asyncio.run(give_up()) == []
     assert list(home.iterdir()) == []
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, index: str | None, *events: Callable[[], object]) -> None:
+    """Watch an index while one thing after the other happens, until Ctrl-C."""
+    coming = iter(events)
+
+    def sleep(_: float) -> None:
+        if (event := next(coming, None)) is None:
+            raise KeyboardInterrupt
+        event()
+
+    monkeypatch.setattr(shelf.time, "sleep", sleep)
+    with pytest.raises(KeyboardInterrupt):
+        shelf.watch(index, seconds=5)
+
+
+def test_watching_outlives_trouble_and_tells_of_it_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = write_book(tmp_path, "bell")
+    run(capsys, "add", str(book), "--index", "vale", "--quiet")
+    watch(monkeypatch, "vale", book.unlink, lambda: None, lambda: book.write_text("The bell is new.\n"))
+    told = capsys.readouterr()
+    assert re.fullmatch(r"Watching; Ctrl-C ends it\.\n[\d:]+ 0 files added, 1 updated, .*\n", told.out)
+    assert re.fullmatch(r"[\d:]+ There is no file or folder '.*bell\.md'.*\n", told.err)
+
+
+def test_watching_does_not_begin_with_trouble_and_tells_of_new_warnings(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(AstRagIndexError, match="Which index"):
+        shelf.watch(None, seconds=5)
+    folder = tmp_path / "books"
+    folder.mkdir()
+    write_book(folder, "bell")
+    run(capsys, "add", str(folder), "--index", "vale", "--quiet")
+    empty = folder / "empty.md"
+    watch(monkeypatch, None, lambda: empty.write_text("<!-- nothing to read -->\n"), lambda: None)
+    assert capsys.readouterr().out.count("warning empty.md: ") == 1
 
 
 def test_a_damaged_index_is_told_of_and_can_be_removed(

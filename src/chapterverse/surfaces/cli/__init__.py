@@ -1,6 +1,7 @@
 """The command line. Each command is a small module that is imported when it is called, so that start-up stays quick.
 
-Exit codes: 0 all went well; 1 it failed; 2 the call or its input is wrong; 3 some files were left out.
+Exit codes: 0 all went well; 1 it failed; 2 the call or its input is wrong; 3 some files were left out;
+130 it was stopped with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from chapterverse import __version__
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.surfaces.cli.hints import with_flags
 
-OK, FAILED, USAGE, PARTIAL = 0, 1, 2, 3
+OK, FAILED, USAGE, PARTIAL, STOPPED = 0, 1, 2, 3, 130
 
 app = typer.Typer(
     name="chapterverse",
@@ -166,7 +167,7 @@ def watch(
     """Keep an index in step with its sources until interrupted."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.watch(index, seconds=seconds))
+    shelf.watch(index, seconds=seconds)
 
 
 @app.command("list")
@@ -440,9 +441,10 @@ def main() -> None:
     except AstRagError as error:
         typer.echo(f"chapterverse: {with_flags(error.message)}", err=True)
         sys.exit(USAGE if isinstance(error, AstRagValidationError) else FAILED)
-    except KeyboardInterrupt:
-        typer.echo("chapterverse: stopped.", err=True)
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == STOPPED:  # typer has made this of Ctrl-C
+            typer.echo("chapterverse: stopped.", err=True)
+        raise
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone away, which is their right
         sys.exit(OK)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from chapterverse.errors import AstRagError, AstRagIndexError
 from chapterverse.index.build import BuildResult
@@ -17,7 +17,7 @@ from chapterverse.providers.service import Preview
 from chapterverse.surfaces.cli import OK, PARTIAL
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
 from chapterverse.surfaces.cli.hints import with_flags
-from chapterverse.types import Chunking, IndexRecord, ReadOptions, SourceRecord
+from chapterverse.types import Chunking, IndexRecord, Notice, ReadOptions, SourceRecord
 
 
 def add(
@@ -76,20 +76,39 @@ def sync(index: str | None, *, dry_run: bool, as_json: bool, quiet: bool) -> int
     return PARTIAL if result.warnings else OK
 
 
-def watch(index: str | None, *, seconds: float, rounds: int | None = None) -> int:
-    """Sync again and again until interrupted; each round that changes something is told."""
+def watch(index: str | None, *, seconds: float) -> NoReturn:
+    """Sync again and again until interrupted; each round that changes something is told.
+
+    Trouble ends the first round alone: later it may pass, and other processes use the index through this one.
+    """
     out = console()
     out.print("Watching; Ctrl-C ends it.")
     with Library() as library:
+        index = library.find(index)
         library.share()
-        while rounds is None or rounds > 0:
-            result = library.sync(index)
-            if result.persisted:
-                out.print(f"{time.strftime('%H:%M:%S')} {_changes(result)}")
-            rounds = None if rounds is None else rounds - 1
-            if rounds != 0:
-                time.sleep(seconds)
-    return OK
+        trouble, warnings = "", _watched(library.sync(index), ())
+        while True:
+            time.sleep(seconds)
+            try:
+                warnings = _watched(library.sync(index), warnings)
+                trouble = ""
+            except (AstRagError, OSError) as error:
+                if str(error) != trouble:  # told once, however many rounds it lasts
+                    trouble = str(error)
+                    error_console().print(f"{_now()} {with_flags(trouble)}", markup=False)
+
+
+def _watched(result: SyncResult, before: Sequence[Notice]) -> Sequence[Notice]:
+    """Tell of a round what is new; its warnings, to be compared with those of the next."""
+    if result.persisted:
+        console().print(f"{_now()} {_changes(result)}")
+    if result.warnings != before:
+        _warn(result.warnings)
+    return result.warnings
+
+
+def _now() -> str:
+    return time.strftime("%H:%M:%S")
 
 
 def list_indexes(*, as_json: bool) -> int:
@@ -215,7 +234,12 @@ def _tell(result: BuildResult | SyncResult) -> None:
             out.print(result.note, markup=False)
     else:
         out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
-    for notice in result.warnings:
+    _warn(result.warnings)
+
+
+def _warn(warnings: Sequence[Notice]) -> None:
+    out = console()
+    for notice in warnings:
         out.print(f"[yellow]warning[/] {escape(notice.file_name)}: {escape(with_flags(notice.reason))}")
 
 
