@@ -62,6 +62,9 @@ def test_add_search_and_inspect(library: Library, books: Path) -> None:
     [
         ("Report 2024_final", "report-2024_final"),
         ("Über Café", "uber-cafe"),
+        ("Kell's clocks, vol. 1", "kell-s-clocks-vol-1-"),
+        ("C++", "c-"),
+        ("What?", "what-"),
         ("Война и мир", "book-adff256a"),
         ("Том 2", "2-"),
         ("🎉", "book-"),
@@ -77,6 +80,33 @@ def test_an_index_id_is_plain_and_its_own_whatever_the_name(name: str, key: str)
     assert len(found) <= 80
     assert found == slug(unicodedata.normalize("NFD", name))
     assert found != slug(name + "!1")
+
+
+@pytest.mark.parametrize("other", ["C#", "C", "C?", "+C", "C +"])
+def test_names_that_differ_in_more_than_case_and_spaces_have_ids_of_their_own(other: str) -> None:
+    assert slug("C++") == slug("c++") != slug(other)
+    assert slug("Kell's bells") == slug("Kell’s  Bells") == slug("kell-s-bells")
+
+
+def test_books_of_names_that_signs_tell_apart_are_kept_and_removed_apart(library: Library, books: Path) -> None:
+    for name, book in (("C++", "bells.md"), ("C#", "sheep.md")):
+        library.add(books / book, index=name)
+        assert [source.file_id for source in library.inspect(name).sources] == [book]
+    for unknown in ("C", "C?"):
+        with pytest.raises(AstRagIndexError, match="There is no index"):
+            library.remove(unknown)
+    library.remove("c#")
+    assert [record.name for record in library.indexes()] == ["C++"]
+
+
+def test_an_index_whose_id_says_nothing_of_its_signs_is_still_found_by_its_name(
+    library: Library, books: Path, tmp_path: Path
+) -> None:
+    library.export_index(tmp_path / "c.zip", library.add(books / "bells.md", index="C++").record.id)
+    library.remove("C++")
+    library.import_index(tmp_path / "c.zip", "c")
+    assert library.find("C++") == library.find("c") == library.add(books / "sheep.md", index="C++").record.id == "c"
+    assert library.add(books / "sheep.md", index="C#").record.id != "c"
 
 
 def test_a_book_in_any_script_is_added_and_asked_by_its_name(library: Library, tmp_path: Path) -> None:

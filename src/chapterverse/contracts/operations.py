@@ -27,7 +27,7 @@ from chapterverse.contracts.requests import (
 from chapterverse.contracts.responses import Body
 from chapterverse.errors import AstRagIndexError
 from chapterverse.library import Access, AsyncLibrary
-from chapterverse.library.terms import check_question, index_name, slug
+from chapterverse.library.terms import check_question, index_name
 from chapterverse.types import IndexRecord
 
 Watch = Callable[[str], None]
@@ -132,7 +132,7 @@ async def _place(library: AsyncLibrary, index: Index | None, address: str) -> tu
         record = await library.record(given["index_file_id"])
         return record.id, given.get("index_name", record.name)
     name = given.get("index_name") or index_name(address)
-    key = slug(name)
+    key = await library.id_for(name)
     if key in await library.store.indexes():
         raise AstRagIndexError(
             f"There is an index {key!r} already: give it as index.indexFileId to replace it, use syncIndex to bring"

@@ -24,7 +24,15 @@ from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, 
 from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import cut_again, cut_files, truncated
-from chapterverse.library.terms import check_text, full_address, index_name, retrieval_defaults, same_place, slug
+from chapterverse.library.terms import (
+    check_text,
+    former_slug,
+    full_address,
+    index_name,
+    retrieval_defaults,
+    same_place,
+    slug,
+)
 from chapterverse.library.uploads import Uploads
 from chapterverse.protocols import Reader, Store, Vectors
 from chapterverse.providers.catalog import Target
@@ -105,7 +113,7 @@ class Indexes:
         source = SourceSpec.from_dict({**(spec or {}), "address": str(full_address(address))})
         wanted = index or self.settings.index
         name = wanted or await self._own_name(source.address)
-        key, first = slug(name), slug(wanted or index_name(source.address))
+        key, first = await self.id_for(name), slug(wanted or index_name(source.address))
         if key in await self.store.indexes():
             return await self._extend(key, source, embedding, chunking, ingestion, replacing)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
@@ -119,7 +127,7 @@ class Indexes:
         there = await self.store.indexes()
         for number in count(1):
             own = name if number == 1 else f"{name} {number}"
-            key = slug(own)
+            key = await self.id_for(own)
             if key not in there or _sources_at(await self.store.record(key), address):
                 return own
         raise AssertionError("numbers do not end")
@@ -133,7 +141,7 @@ class Indexes:
         if key is not None:
             await self.sync(key)
         else:
-            taken = slug(name) in await self.store.indexes()
+            taken = await self.id_for(name) in await self.store.indexes()
             name = f"{name} {hashlib.sha256(source.encode()).hexdigest()[:8]}" if taken else name
             key = (await self.add(address, index=name)).record.id
         self.settings = self.settings.model_copy(update={"index": key})
@@ -323,7 +331,7 @@ class Indexes:
         there = await self.store.indexes()
         wanted = self.settings.index or None if index is None else index
         if wanted is not None:
-            key = wanted if wanted in there else slug(wanted)
+            key = wanted if wanted in there else await self.id_for(wanted)
             if key not in there:
                 raise AstRagIndexError(
                     f"There is no index {wanted!r}. {_listing(there)}", details={"reason": "unknown", "index": wanted}
@@ -335,6 +343,12 @@ class Indexes:
                 f"Which index? {_listing(there)}{hint}", details={"reason": "unknown", "indexes": list(there)}
             )
         return there[0]
+
+    async def id_for(self, name: str) -> str:
+        """The id that an index of this name has, or would have."""
+        key, former = slug(name), former_slug(name)
+        older = [record for record in await self.indexes() if record.id == former] if former != key else []
+        return former if any(slug(record.name) == key for record in older) else key
 
     async def record(self, index: str | None = None) -> IndexRecord:
         """The record of the index that is meant; see `find`."""
@@ -410,7 +424,7 @@ class Indexes:
 
     async def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
         """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
-        key = slug(index) if index else None
+        key = await self.id_for(index) if index else None
         return await import_index(self.store, path, key, replace_old=replace_old, check=_check_record)
 
     async def _embedder(self, target: Target) -> tuple[Target, Callable[[Sequence[str]], Any]]:

@@ -132,18 +132,29 @@ def retrieval_defaults(target: Target) -> dict[str, Any]:
 def slug(name: str) -> str:
     """A name as an index id, which is a folder, a collection and a part of URLs: plain letters and digits alone.
 
-    An id that says less than the name, for it is long or in another script, ends in a hash of the name.
+    An id that says less than the name, for it is long, in another script or has signs ("C++"), ends in a hash of it:
+    names fall together only where case, accents, white space, apostrophes and the signs - _ . are all they differ in.
     """
+    folded, plain = _plain(name)
+    said = re.sub(r"[\s._'’-]", "", folded)
+    if plain and said == re.sub("[_-]", "", plain) and len(plain) <= _LONGEST_ID:
+        return plain
+    digest = hashlib.sha256(unicodedata.normalize("NFKD", name).casefold().encode()).hexdigest()[:_DIGEST]
+    return f"{plain[: _LONGEST_ID - _DIGEST - 1].strip('-_') or 'book'}-{digest}"
+
+
+def former_slug(name: str) -> str:
+    """The id that an index of this name has if it was made when signs were left out of ids without a trace."""
+    return _plain(name)[1]
+
+
+def _plain(name: str) -> tuple[str, str]:
+    """A name without case and accents, and what of it an id can say."""
     check_text(index=name)
     if not name.strip():
         raise AstRagValidationError("The name of an index must not be blank.")
-    folded = unicodedata.normalize("NFKD", name).casefold()
-    plain = re.sub(r"[^a-z0-9_]+", "-", re.sub(r"[\u0300-\u036f]", "", folded)).strip("-_")
-    foreign = any(char.isalnum() and not char.isascii() for char in folded)
-    if plain and not foreign and len(plain) <= _LONGEST_ID:
-        return plain
-    digest = hashlib.sha256(folded.encode()).hexdigest()[:_DIGEST]
-    return f"{plain[: _LONGEST_ID - _DIGEST - 1].strip('-_') or 'book'}-{digest}"
+    folded = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name).casefold())
+    return folded, re.sub(r"[^a-z0-9_]+", "-", folded).strip("-_")
 
 
 def index_name(address: str) -> str:

@@ -15,7 +15,6 @@ from chapterverse.errors import UnreadableFileError
 from chapterverse.index.build import BuildResult
 from chapterverse.ingest.detect import detect
 from chapterverse.library import AsyncLibrary, Ingestion
-from chapterverse.library.terms import slug
 from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
 from chapterverse.surfaces.http.events import EventStream, Report, as_events
 from chapterverse.surfaces.http.openapi import errors
@@ -91,7 +90,7 @@ async def _place(library: AsyncLibrary, data: bytes, name: str, index: str | Non
     """
     wanted, uploads = index or library.settings.index, library.uploads
     if wanted:
-        key = slug(wanted)
+        key = await library.id_for(wanted)
         there = [record for record in await library.indexes() if record.id == key]
         return wanted, [path for record in there for path in uploads.of(record) if path.name == name]
     for record in await library.indexes():
