@@ -109,6 +109,22 @@ def test_a_source_that_is_gone_is_told_of_and_can_be_replaced_or_dropped(
         run(capsys, "add", str(bell), str(moved), "--index", "vale", "--replacing", str(bell))
 
 
+def test_only_the_sizes_of_chunks_that_are_given_change(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bell, mill = write_book(tmp_path, "bell"), write_book(tmp_path, "mill")
+    for arguments, sizes in (
+        ([str(bell), "--chunk-size", "400"], (400, 200)),
+        ([str(mill)], (400, 200)),
+        ([str(mill), "--chunk-overlap", "0"], (400, 0)),
+        ([str(mill), "--chunk-size", "600"], (600, 0)),
+    ):
+        run(capsys, "add", *arguments, "--index", "vale", "--quiet")
+        with Library(Settings(home=home)) as library:
+            chunking = library.record("vale").chunking
+        assert (chunking["size"], chunking["overlap"], chunking["minimum"]) == (*sizes, 200)
+
+
 def test_a_file_that_cannot_be_read_does_not_make_every_sync_a_new_generation(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "books"
     folder.mkdir()

@@ -75,7 +75,7 @@ async def sync(
         record.id,
         dry_run=dry_run,
         sources=[settle.source_spec(asked.source)] if asked.source else None,
-        chunking=settle.changed_chunking(asked.chunking, record),
+        chunking=settle.sizes(settle.said(asked.chunking)) or None,
         embedding=wanted,
         access=access,
         ingestion=replace(ingestion, on_file=on_file, on_chunks=on_chunks),

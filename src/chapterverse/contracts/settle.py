@@ -149,15 +149,11 @@ def source_spec(source: Source) -> SourceSpec:
 
 
 def chunking(request: ChunkingSizes | None, config: Configuration) -> Chunking:
-    return Chunking(**_sizes({**said(config.chunking), **said(request)}))
+    return Chunking(**sizes({**said(config.chunking), **said(request)}))
 
 
-def changed_chunking(request: ChunkingSizes | None, record: IndexRecord) -> Chunking | None:
-    """The chunking that a sync asks for; None if it asks for none."""
-    return Chunking(**{**record.chunking, **_sizes(said(request))}) if said(request) else None
-
-
-def _sizes(given: Mapping[str, int]) -> dict[str, int]:
+def sizes(given: Mapping[str, int]) -> dict[str, int]:
+    """What is said of chunks, as the engine names it."""
     names = {"chunk_size_chars": "size", "chunk_overlap_chars": "overlap", "min_chunk_chars": "minimum"}
     return {names[name]: value for name, value in given.items()}
 

@@ -26,6 +26,7 @@ from chapterverse.library.parts import open_store
 from chapterverse.library.shelving import cut_again, cut_files, truncated
 from chapterverse.library.terms import (
     check_text,
+    chunking_over,
     former_slug,
     full_address,
     index_name,
@@ -99,13 +100,14 @@ class Indexes:
         *,
         index: str | None = None,
         embedding: str | None = None,
-        chunking: Chunking | None = None,
+        chunking: Chunking | Mapping[str, int] | None = None,
         spec: Mapping[str, Any] | None = None,
         ingestion: Ingestion = Ingestion(),
         replacing: Collection[str] = (),
     ) -> BuildResult | SyncResult:
         """Index a book or a folder: into the index that is named, beside the books it has, or into one of its own.
 
+        A `chunking` that gives some sizes only leaves the others as the index has them.
         `replacing` are addresses of sources of that index that this one takes the place of.
         """
         if replacing:
@@ -117,7 +119,8 @@ class Indexes:
         if key in await self.store.indexes():
             return await self._extend(key, source, embedding, chunking, ingestion, replacing)
         target = self.embeddings.registry.resolve(embedding or self.settings.embedding)
-        result = await self.build(key, name, [source], target, chunking or Chunking(), ingestion, replace_old=False)
+        cut = chunking_over({}, chunking)
+        result = await self.build(key, name, [source], target, cut, ingestion, replace_old=False)
         note = f"The index {first!r} has other books: this one is {key!r}."
         return replace(result, note=note) if key != first else result
 
@@ -200,14 +203,14 @@ class Indexes:
         *,
         dry_run: bool = False,
         sources: Sequence[SourceSpec] | None = None,
-        chunking: Chunking | None = None,
+        chunking: Chunking | Mapping[str, int] | None = None,
         embedding: str | None = None,
         access: Access = FROM_ENVIRONMENT,
         ingestion: Ingestion = Ingestion(),
     ) -> SyncResult:
         """Bring an index into step with its sources: only what changed is read, and only what is new is embedded.
 
-        `sources`, where given, take the place of those that it has.
+        `sources`, where given, take the place of those that it has. Of `chunking`, only the sizes that it gives change.
         """
         record = await self.record(index)
         held = await self._held(record.id)
@@ -220,7 +223,7 @@ class Indexes:
         key: str,
         source: SourceSpec,
         embedding: str | None,
-        chunking: Chunking | None,
+        chunking: Chunking | Mapping[str, int] | None,
         ingestion: Ingestion,
         replacing: Collection[str],
     ) -> SyncResult:
@@ -252,7 +255,7 @@ class Indexes:
         self,
         record: IndexRecord,
         sources: Sequence[SourceSpec],
-        chunking: Chunking | None,
+        chunking: Chunking | Mapping[str, int] | None,
         embedding: str | None,
         access: Access = FROM_ENVIRONMENT,
     ) -> IndexRecord:
@@ -270,7 +273,7 @@ class Indexes:
             record,
             embedding=made,
             retrieval_defaults={**record.retrieval_defaults, **weights},
-            chunking=asdict(chunking) if chunking else record.chunking,
+            chunking=asdict(chunking_over(record.chunking, chunking)) if chunking else record.chunking,
             source_config=_sources(sources),
         )
 

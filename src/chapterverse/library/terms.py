@@ -16,6 +16,7 @@ from chapterverse.errors import AstRagValidationError, InvalidQueryError
 from chapterverse.index.folder import MANIFEST
 from chapterverse.ingest.books import sample_book
 from chapterverse.providers.catalog import Target
+from chapterverse.types import Chunking
 
 MAX_QUESTION = 1000
 MAX_SELECTION = 10_000
@@ -127,6 +128,11 @@ def retrieval_defaults(target: Target) -> dict[str, Any]:
     if weight is None:
         weight = Retrieval().vector_weight
     return {"vector_weight": weight, "lexical_weight": round(1 - weight, 4)}
+
+
+def chunking_over(base: Mapping[str, Any], wanted: Chunking | Mapping[str, int] | None) -> Chunking:
+    """How to cut: as is wanted, and where that names some sizes only, otherwise as before."""
+    return wanted if isinstance(wanted, Chunking) else Chunking(**{**base, **(wanted or {})})
 
 
 def slug(name: str) -> str:

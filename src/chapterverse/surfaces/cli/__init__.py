@@ -101,8 +101,10 @@ def add(
         str | None, typer.Option(metavar="ADDRESS", help="In place of this source of the index, which may be gone.")
     ] = None,
     embedding: Annotated[str | None, typer.Option(help="`local`, or provider:model.")] = None,
-    chunk_size: Annotated[int | None, typer.Option(help="Characters in a chunk.")] = None,
-    chunk_overlap: Annotated[int | None, typer.Option(help="Characters repeated from the chunk before.")] = None,
+    chunk_size: Annotated[int | None, typer.Option(help="Characters in a chunk; else as it was, or 1200.")] = None,
+    chunk_overlap: Annotated[
+        int | None, typer.Option(help="Characters repeated from the chunk before; else as it was, or 200.")
+    ] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match, e.g. 'docs/**/*.md'.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out paths that match.")] = None,
     password: Annotated[
@@ -119,12 +121,10 @@ def add(
 ) -> None:
     """Index books: into a new index, or into one that is there, beside the books it has."""
     from chapterverse.surfaces.cli import shelf
-    from chapterverse.types import Chunking
 
     if replacing is not None and len(addresses) > 1:
         raise AstRagValidationError("--replacing takes one new address: add the others by themselves.")
     sizes = {"size": chunk_size, "overlap": chunk_overlap}
-    given = {name: value for name, value in sizes.items() if value is not None}
     spec = {
         "include": tuple(include or ()), "exclude": tuple(exclude or ()), "allow_private_addresses": allow_private,
     }  # fmt: skip
@@ -134,7 +134,7 @@ def add(
             index=index,
             replacing=replacing,
             embedding=embedding,
-            chunking=Chunking(**given) if given else None,
+            chunking={name: value for name, value in sizes.items() if value is not None},
             spec=spec,
             password=password,
             max_files=max_files,

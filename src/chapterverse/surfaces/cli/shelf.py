@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ from chapterverse.providers.service import Preview
 from chapterverse.surfaces.cli import OK, PARTIAL
 from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
 from chapterverse.surfaces.cli.hints import with_flags
-from chapterverse.types import Chunking, IndexRecord, Notice, ReadOptions, SourceRecord
+from chapterverse.types import IndexRecord, Notice, ReadOptions, SourceRecord
 
 
 def add(
@@ -26,7 +26,7 @@ def add(
     index: str | None,
     replacing: str | None,
     embedding: str | None,
-    chunking: Chunking | None,
+    chunking: Mapping[str, int],
     spec: dict[str, Any],
     password: str | None,
     max_files: int | None,
