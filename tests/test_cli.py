@@ -195,6 +195,41 @@ def test_what_a_book_says_is_printed_to_the_letter(
     assert capsys.readouterr().out.endswith("\n  " + "Maps are made of paper. " * 8 + "Maps are…\n")
 
 
+def test_names_and_headings_are_printed_to_the_letter_and_take_over_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHAPTERVERSE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    folder = tmp_path / "books"
+    folder.mkdir()
+    heading, name = "[red]Danger[/red] :smile: zone [/i]", "m[/k] :key:\x1b]0;x"
+    (folder / "bell\x1b[2J\x9b.md").write_text(f"# {heading}\n\nThe bell was cast in 1702.\n")
+    (folder / "empty[b]\x1b[2J.md").write_text("<!-- nothing -->\n")
+    (folder / "mill.md").write_text("# Mill\n\nThe mill was built in 1810.\n")
+    shown = "m[/k] :key:␛]0;x"
+    for arguments, expected in (
+        (["read", str(folder)], [heading, "bell␛[2J�.md", "empty[b]␛[2J.md"]),
+        (["read", str(folder / "bell\x1b[2J\x9b.md")], [heading]),
+        (["add", str(folder), "--index", name], [f"Indexed {shown}: ", "warning empty[b]␛[2J.md: "]),
+        (["sync"], [f"{shown}: nothing has changed"]),
+        (["list"], [shown]),
+        (["inspect"], [heading, shown, "bell␛[2J�.md"]),
+        (["search", "bell cast"], [heading, "The bell was cast in 1702."]),
+        (["ask", "When was the bell cast?", "--save", str(tmp_path / "[b].json")], ["bell␛[2J�.md"]),
+        (["verify", str(tmp_path / "[b].json"), "--book", str(tmp_path / "books" / "mill.md")], ["bell␛[2J�.md"]),
+        (["export", str(tmp_path / "[i]kept.zip")], [f"Wrote {shown} to ", "[i]kept.zip"]),
+        (["list", "--json"], [r"m[/k] :key:\u001b]0;x"]),
+        (["search", "bell cast", "--json"], [r"bell\u001b[2J\u009b.md"]),
+    ):
+        assert app(arguments, standalone_mode=False) in (0, 1, 3)
+        told = capsys.readouterr()
+        assert not set(told.out + told.err) & {"\x1b", "\x9b"}, arguments
+        assert [one for one in expected if one not in told.out] == [], (arguments, told.out)
+    failed = chapterverse("inspect", name + "[/x]", CHAPTERVERSE_HOME=str(tmp_path / "home"))
+    assert (failed.returncode, "\x1b" in failed.stderr) == (1, False)
+    assert failed.stderr.startswith("chapterverse: There is no index 'm[/k] :key:")
+
+
 def test_more_time_can_be_allowed() -> None:
     asked = ["ask", "Who cast the bell?", "-s", "The great bell was cast in 1702 by Josiah Penhale."]
     hurried = chapterverse(*asked, CHAPTERVERSE_DEADLINE="0.0001")

@@ -439,16 +439,22 @@ def main() -> None:
     try:
         app()
     except AstRagError as error:
-        typer.echo(f"chapterverse: {with_flags(error.message)}", err=True)
+        _complain(with_flags(error.message))
         sys.exit(USAGE if isinstance(error, AstRagValidationError) else FAILED)
     except SystemExit as ended:
         if ended.code == STOPPED:  # typer has made this of Ctrl-C
-            typer.echo("chapterverse: stopped.", err=True)
+            _complain("stopped.")
         raise
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone away, which is their right
         sys.exit(OK)
     except OSError as error:
         name = error.filename or "A file"
-        typer.echo(f"chapterverse: {name} cannot be used: {error.strerror or error}.", err=True)
+        _complain(f"{name} cannot be used: {error.strerror or error}.")
         sys.exit(FAILED)
+
+
+def _complain(message: str) -> None:
+    from chapterverse.surfaces.cli.console import error_console
+
+    error_console().print(f"chapterverse: {message}")

@@ -76,24 +76,24 @@ def _print(answer: Answer, explain: bool, several: bool) -> None:
     if answer.status == "needs_clarification":
         out.print(NAMES_NOTHING)
     if nothing := why_nothing(answer):
-        out.print(f"Nothing was found: {nothing}.", markup=False)
+        out.print(f"Nothing was found: {nothing}.")
     for number, citation in enumerate(answer.citations, 1):
         file = f" ({citation.file_id})" if several else ""
-        out.print(Text(f"[{number}] {describe(citation)}{file}"))
+        out.print(f"[{number}] {describe(citation)}{file}")
         out.print(Text(indent(_in_marks(citation.quote), "    "), "dim"))
     if answer.citations:
         out.print(f"confidence {_bar(answer.confidence)} {answer.confidence:.0%}")
     if not explain:
         return
     colour = _MARKS[answer.status]
-    out.print(f"[{colour}]{answer.status}[/] {answer.reason or ''}".rstrip())
+    out.print(Text.assemble((answer.status, colour), f" {answer.reason or ''}".rstrip()))
     out.print(
         f"retrieval {answer.retrieval_quality}; " + ", ".join(f"{k} {v:.2f} s" for k, v in answer.timings.items())
     )
     if answer.status == "refused" and answer.passages:
         out.print(_why_refused(answer))
     for issue in (one for one in answer.issues if one.sentence):
-        out.print(Text(f"dropped ({issue.code}): {issue.sentence}: {issue.message}"))
+        out.print(f"dropped ({issue.code}): {issue.sentence}: {issue.message}")
     if answer.status == "refused" and answer.passages:
         out.print("Related, but it does not answer:")
         for passage in answer.passages:

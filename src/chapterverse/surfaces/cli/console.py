@@ -1,21 +1,40 @@
-"""How commands print: one place for colours, errors and JSON."""
+"""How commands print: one place for colours, errors and JSON.
+
+What is printed comes from books, file names and whoever sent them. A string is therefore printed to the letter, colours
+are given as `Text`, and control characters, which could take over a terminal, are shown as signs.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["console", "counted", "error_console", "escape", "print_json", "table"]
+_SIGNS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
+    **dict.fromkeys([*range(0x7F, 0xA0), *range(0xD800, 0xE000)], 0xFFFD),
+}
+"""For control characters, and for halves of characters, which no terminal takes."""
+_ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS}
+"""The same in JSON."""
 
 
 class _Console(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(text.translate(_SIGNS), **options)  # before cells are measured
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=segment.text.translate(_SIGNS))
+
     def on_broken_pipe(self) -> None:
         """Whoever read our output has gone away, which is their right."""
         raise BrokenPipeError
@@ -23,17 +42,17 @@ class _Console(Console):
 
 def console() -> Console:
     """For results."""
-    return _Console(highlight=False, soft_wrap=True)
+    return _Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def error_console() -> Console:
     """For progress, questions and complaints."""
-    return _Console(highlight=False, soft_wrap=True, stderr=True)
+    return _Console(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=True)
 
 
 def print_json(data: Any) -> None:
-    """For machines."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    """For machines, which read the same from escapes as from what they stand for."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2).translate(_ESCAPES) + "\n")
 
 
 def counted(number: int, thing: str) -> str:

@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
+from rich.text import Text
+
 from chapterverse import __version__
 from chapterverse.errors import AstRagError, AstRagValidationError
 from chapterverse.index.edge import default_root
@@ -30,7 +32,7 @@ from chapterverse.providers.service import Embeddings
 from chapterverse.reading.runtime import MANIFEST as READER_MANIFEST
 from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.cli import FAILED, OK
-from chapterverse.surfaces.cli.console import console, escape, print_json
+from chapterverse.surfaces.cli.console import console, print_json
 from chapterverse.types import ReadOptions, SourceItem
 
 State = Literal["ok", "off", "warning", "broken"]
@@ -306,7 +308,6 @@ def _print(findings: Sequence[Finding]) -> None:
     for _ in range(3):
         table.add_column(overflow="fold")
     for finding in findings:
-        advice = f"\n→ {escape(finding.next)}" if finding.next else ""
-        mark = f"[{_COLOURS[finding.state]}]{finding.state}[/]"
-        table.add_row(mark, escape(finding.what), f"{escape(finding.says)}{advice}")
+        advice = f"\n→ {finding.next}" if finding.next else ""
+        table.add_row(Text(finding.state, _COLOURS[finding.state]), finding.what, f"{finding.says}{advice}")
     console().print(table)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
 from chapterverse.errors import AstRagGroundingError, AstRagValidationError
 from chapterverse.evaluation import calibrate as calibration
 from chapterverse.evaluation import compare, drafts, measures, questions, ratings, report, run
@@ -16,7 +18,7 @@ from chapterverse.evaluation.worth import wrong
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
-from chapterverse.surfaces.cli.console import console, error_console, escape, table
+from chapterverse.surfaces.cli.console import console, error_console, table
 
 
 def evaluate(
@@ -52,11 +54,11 @@ def evaluate(
         ratings.save_sheet(sheet, measured)
     _show(measured)
     if unused := said.unused(measured):
-        console().print(f"[yellow]warning[/] {escape(unused)}")
+        console().print(Text.assemble(("warning", "yellow"), f" {unused}"))
     if comparison:
         _show_comparison(comparison)
     for written in filter(None, (json, html, sheet)):
-        console().print(f"Wrote {escape(str(written))}.")
+        console().print(f"Wrote {written}.")
     return OK
 
 
@@ -71,7 +73,7 @@ def make(path: str, *, index: str | None, count: int) -> int:
     kinds = ", ".join(f"{sum(one.kind == kind for one in drafted)} {kind}" for kind in ("answerable", "absent"))
     others = sum(one.kind == "out_of_scope" for one in drafted)
     console().print(
-        f"Wrote {len(drafted)} questions to {escape(path)}: {kinds}, {others} out_of_scope. A machine made them: read"
+        f"Wrote {len(drafted)} questions to {path}: {kinds}, {others} out_of_scope. A machine made them: read"
         " them, mend or delete what is odd, and add your own before you trust a figure."
     )
     return OK
@@ -83,7 +85,7 @@ def calibrate(path: str | None, *, index: str | None, target: float, dry_run: bo
     if reset:
         with Library() as library:
             record = library.calibrate({}, index)
-        out.print(f"{escape(record.name)} is answered from where the reader's own calibration says so.")
+        out.print(f"{record.name} is answered from where the reader's own calibration says so.")
         return OK
     if path is None:
         raise AstRagValidationError("Which questions? Give a file of them, or --reset.")
@@ -122,10 +124,11 @@ def _show(measured: run.Run) -> None:
     faulty = sum(map(wrong, measured.cases))
     out.print(f"\n{spent.tokens:,} tokens, {dollars}. {faulty} of {len(measured.cases)} questions went wrong.")
     for case in failed:
-        out.print(f"[red]failed[/] {escape(case.question.id)}: {escape(case.error)}")
+        out.print(Text.assemble(("failed", "red"), f" {case.question.id}: {case.error}"))
     lost = [case.question.id for case in measured.cases if case.question.quotes and not case.gold]
     if lost:
-        out.print(f"[yellow]warning[/] The quotes of {escape(', '.join(lost))} are not in the books of this index.")
+        told = f" The quotes of {', '.join(lost)} are not in the books of this index."
+        out.print(Text.assemble(("warning", "yellow"), told))
 
 
 def _show_comparison(made: compare.Comparison) -> None:
@@ -133,13 +136,13 @@ def _show_comparison(made: compare.Comparison) -> None:
     shown = table("Against", "", ">before", ">now", ">difference", "")
     for one in made.changes:
         colour, word = ("green", "better") if one.better else ("red", "worse")
-        mark = f"[{colour}]{word}[/]" if one.matters else ""
+        mark = Text(word, colour) if one.matters else ""
         difference = f"{one.after - one.before:+.1%}"
         shown.add_row(one.group, one.name, f"{one.before:.1%}", f"{one.after:.1%}", difference, mark)
     out.print(shown)
     for name, ids in (("Mended", made.mended), ("Broken", made.broken)):
         if ids:
-            out.print(f"{name}: {escape(', '.join(ids))}")
+            out.print(f"{name}: {', '.join(ids)}")
     if made.only_one:
         out.print(f"{made.only_one} questions are in one of the runs only.")
 
@@ -162,10 +165,11 @@ def _show_choice(choice: calibration.Choice) -> None:
         f" and {chosen.point.coverage:.1%} of the questions with an answer were answered."
     )
     if not choice.shown:
-        out.print(
-            f"[yellow]Too few questions to show {choice.target:.1%}[/]: with 95 % confidence these show at most"
-            f" {chosen.limit:.1%}. It takes {choice.needed} answers without a mistake."
+        told = (
+            f": with 95 % confidence these show at most {chosen.limit:.1%}."
+            f" It takes {choice.needed} answers without a mistake."
         )
+        out.print(Text.assemble((f"Too few questions to show {choice.target:.1%}", "yellow"), told))
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich.text import Text
+
 from chapterverse.ingest.books import Reading
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
 from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
-from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json
+from chapterverse.surfaces.cli.console import console, counted, error_console, print_json, table
 from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 
@@ -104,39 +106,33 @@ def _print(documents: list[dict[str, Any]], failed: list[dict[str, str]], notice
     elif documents:
         _print_shelf(out, documents)
     for notice in notices:
-        out.print(f"[yellow]warning[/] {escape(notice['file'])}: {escape(with_flags(notice['reason']))}")
+        out.print(Text.assemble(("warning", "yellow"), f" {notice['file']}: {with_flags(notice['reason'])}"))
     for error in failed:
-        out.print(f"[red]not read[/] {escape(error['file'])}: {escape(with_flags(error['message']))}")
+        out.print(Text.assemble(("not read", "red"), f" {error['file']}: {with_flags(error['message'])}"))
     if not documents and not failed:
         out.print("Nothing to read was found there.")
 
 
 def _print_book(out: Any, book: dict[str, Any]) -> None:
     author = f" by {book['author']}" if book["author"] else ""
-    out.print(f"[bold]{escape(book['title'])}[/]{escape(author)}")
-    out.print(f"[dim]{_counts(book)}[/]")
+    out.print(Text.assemble((book["title"], "bold"), author))
+    out.print(Text(_counts(book), "dim"))
     for entry in book["outline"]:
         where = _where(entry)
         indent = "  " * (entry["level"] - 1)
-        out.print(f"  {indent}{escape(entry['title'])}" + (f"  [dim]{escape(where)}[/]" if where else ""))
+        out.print(Text.assemble(f"  {indent}{entry['title']}", (f"  {where}" if where else "", "dim")))
 
 
 def _print_shelf(out: Any, books: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("File", overflow="fold")
-    table.add_column("Title", overflow="fold")
-    for column in ("Pages", "Words", "Chunks"):
-        table.add_column(column, justify="right")
+    rows = table("File", "Title", ">Pages", ">Words", ">Chunks")
     for book in books:
-        table.add_row(
+        rows.add_row(
             book["file"], book["title"], str(book["pages"] or book["slides"] or ""), f"{book['words']:,}",
             f"{book['chunks']:,}",
         )  # fmt: skip
-    out.print(table)
+    out.print(rows)
     words, chunks = (sum(book[key] for book in books) for key in ("words", "chunks"))
-    out.print(f"[dim]{counted(len(books), 'file')}, {counted(words, 'word')}, {counted(chunks, 'chunk')}[/]")
+    out.print(Text(f"{counted(len(books), 'file')}, {counted(words, 'word')}, {counted(chunks, 'chunk')}", "dim"))
 
 
 def _counts(book: dict[str, Any]) -> str:

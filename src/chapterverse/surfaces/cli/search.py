@@ -45,7 +45,7 @@ def run(
         out.print(_highlighted(found.entry.chunk.text, query))
         out.print()
     if not result.found:
-        out.print(f"Nothing was found: {result.nothing_because}.", markup=False)
+        out.print(f"Nothing was found: {result.nothing_because}.")
     if diagnose:
         for stage, seconds in result.diagnostics.seconds.items():
             out.print(f"{stage}: {result.diagnostics.candidates[stage]} candidates in {seconds * 1000:.1f} ms")

@@ -9,13 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rich.text import Text
+
 from chapterverse.errors import AstRagError, AstRagIndexError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.providers.service import Preview
 from chapterverse.surfaces.cli import OK, PARTIAL
-from chapterverse.surfaces.cli.console import console, counted, error_console, escape, print_json, table
+from chapterverse.surfaces.cli.console import console, counted, error_console, print_json, table
 from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import IndexRecord, Notice, ReadOptions, SourceRecord
 
@@ -95,7 +97,7 @@ def watch(index: str | None, *, seconds: float) -> NoReturn:
             except (AstRagError, OSError) as error:
                 if str(error) != trouble:  # told once, however many rounds it lasts
                     trouble = str(error)
-                    error_console().print(f"{_now()} {with_flags(trouble)}", markup=False)
+                    error_console().print(f"{_now()} {with_flags(trouble)}")
 
 
 def _watched(result: SyncResult, before: Sequence[Notice]) -> Sequence[Notice]:
@@ -131,7 +133,7 @@ def list_indexes(*, as_json: bool) -> int:
     if inspections:
         out.print(rows)
     for index, error in troubles.items():
-        out.print(f"[yellow]{index}[/]: {escape(error.message)}")
+        out.print(Text.assemble((index, "yellow"), f": {error.message}"))
     return OK
 
 
@@ -152,7 +154,7 @@ def inspect(index: str | None, *, as_json: bool) -> int:
         return OK
     out, record = console(), one.record
     size = f", {one.stats.size_bytes / 1e6:,.1f} MB" if one.stats.size_bytes else ""
-    out.print(f"[bold]{escape(record.name)}[/] ({record.id})")
+    out.print(Text.assemble((record.name, "bold"), f" ({record.id})"))
     out.print(f"{counted(one.stats.sources, 'file')}, {counted(one.stats.chunks, 'chunk')}{size}")
     made = record.embedding
     out.print(f"embedded with {made.provider}:{made.model} ({made.dimensions} dimensions)")
@@ -195,7 +197,7 @@ def remove_source(index: str, source: str, *, yes: bool) -> int:
             return OK
         result = library.remove_source(found, source)
     console().print(
-        f"Dropped {escape(source)} and {counted(result.removed_sources, 'file')} from {found}.", soft_wrap=True
+        f"Dropped {source} and {counted(result.removed_sources, 'file')} from {found}.", soft_wrap=True
     )
     return OK
 
@@ -204,7 +206,7 @@ def export_index(index: str | None, path: Path, *, replace: bool) -> int:
     """Write an index to one file."""
     with Library() as library:
         record = library.export_index(path, index, replace_old=replace)
-    console().print(f"Wrote {escape(record.name)} to {escape(str(path))}.")
+    console().print(f"Wrote {record.name} to {path}.")
     return OK
 
 
@@ -219,28 +221,26 @@ def import_index(path: Path, index: str | None, *, replace: bool) -> int:
             name = error.details["index"]
             message = f"There is an index {name!r} already: say --replace to replace it, or --index for another name."
             raise AstRagIndexError(message, details=error.details, cause=error) from error
-    console().print(f"Read {escape(record.name)} as {record.id}.")
+    console().print(f"Read {record.name} as {record.id}.")
     return OK
 
 
 def _tell(result: BuildResult | SyncResult) -> None:
     out = console()
     if isinstance(result, BuildResult):
-        out.print(
-            f"Indexed [bold]{escape(result.record.name)}[/]: "
-            f"{counted(result.source_count, 'file')}, {counted(result.chunk_count, 'chunk')}."
-        )
+        held = f"{counted(result.source_count, 'file')}, {counted(result.chunk_count, 'chunk')}"
+        out.print(Text.assemble("Indexed ", (result.record.name, "bold"), f": {held}."))
         if result.note:
-            out.print(result.note, markup=False)
+            out.print(result.note)
     else:
-        out.print(f"[bold]{escape(result.record.name)}[/]: {_changes(result)}")
+        out.print(Text.assemble((result.record.name, "bold"), f": {_changes(result)}"))
     _warn(result.warnings)
 
 
 def _warn(warnings: Sequence[Notice]) -> None:
     out = console()
     for notice in warnings:
-        out.print(f"[yellow]warning[/] {escape(notice.file_name)}: {escape(with_flags(notice.reason))}")
+        out.print(Text.assemble(("warning", "yellow"), f" {notice.file_name}: {with_flags(notice.reason)}"))
 
 
 def _changes(result: SyncResult) -> str:
@@ -306,7 +306,7 @@ def _confirm(preview: Preview, ask_above: float) -> bool:
 def _ask(question: str) -> bool:
     if not sys.stdin.isatty():
         raise AstRagError(f"{question} There is nobody to ask: say --yes to go on.")
-    return error_console().input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    return error_console().input(Text(f"{question} [y/N] ")).strip().lower() in ("y", "yes")
 
 
 @contextmanager
@@ -318,10 +318,10 @@ def _progress(what: str, show: bool) -> Iterator[Any]:
     from rich.status import Status
 
     state: dict[str, Any] = {"file": "", "chunks": 0}
-    with Status(what, console=error_console()) as status:
+    with Status(Text(what), console=error_console()) as status:
 
         def update(**news: Any) -> None:
             state.update(news)
-            status.update(f"{what}: {counted(state['chunks'], 'chunk')} · {escape(state['file'])}")
+            status.update(Text(f"{what}: {counted(state['chunks'], 'chunk')} · {state['file']}"))
 
         yield update
