@@ -61,3 +61,10 @@ def test_files_that_hold_no_question(tmp_path: Path) -> None:
         questions.load(written(tmp_path, "", "  "))
     with pytest.raises(AstRagValidationError, match="cannot be read"):
         questions.load(tmp_path / "nothing.jsonl")
+
+
+def test_a_byte_order_mark_and_signs_that_end_lines_elsewhere_are_no_fault(tmp_path: Path) -> None:
+    question = {**GOOD, "question": "Who\u2028built\x85it?"}
+    file = tmp_path / "questions.jsonl"
+    file.write_bytes(("\ufeff" + json.dumps(question, ensure_ascii=False) + "\r\n\r\n").encode())
+    assert [one.question for one in questions.load(file)] == [question["question"]]

@@ -77,7 +77,7 @@ class Question(BaseModel):
 def load(path: Path) -> list[Question]:
     """The questions of a file; raises `AstRagValidationError` that names every faulty line and field."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")  # other signs that end lines may stand in texts
     except (OSError, UnicodeDecodeError) as error:
         raise AstRagValidationError(f"The questions in {path} cannot be read: {error}.", cause=error) from error
     questions: list[Question] = []
