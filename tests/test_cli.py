@@ -230,6 +230,25 @@ def test_names_and_headings_are_printed_to_the_letter_and_take_over_no_terminal(
     assert failed.stderr.startswith("chapterverse: There is no index 'm[/k] :key:")
 
 
+def test_a_receipt_is_verified_and_a_forged_one_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "receipt.json"
+    selected = "The great bell was cast in 1702 by Josiah Penhale."
+    app(["ask", "Who cast the bell?", "--selected", selected, "--save", str(path)], standalone_mode=False)
+    capsys.readouterr()
+    verify = ["verify", str(path), "--book", str(tmp_path)]
+    assert app(verify, standalone_mode=False) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ok The quote stands in the selected text.",
+        "ok The receipt is as it was written, by its hash; it is not signed.",
+    ]
+    data = json.loads(path.read_text())
+    data["answer"] = "Josiah Penhale beat his apprentices with the bell."
+    data["sentences"][0].update(kind="statement", text=data["answer"])
+    path.write_text(json.dumps(data))
+    assert app(verify, standalone_mode=False) == 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["ok", "unsupported", "altered"]
+
+
 def test_more_time_can_be_allowed() -> None:
     asked = ["ask", "Who cast the bell?", "-s", "The great bell was cast in 1702 by Josiah Penhale."]
     hurried = chapterverse(*asked, CHAPTERVERSE_DEADLINE="0.0001")

@@ -12,18 +12,28 @@ import pytest
 from chapterverse.answer.cite import cite, text_of
 from chapterverse.answer.gate import Passed
 from chapterverse.answer.prompts import CONFLICT, NOT_IN_BOOK, PART_ABSENT
-from chapterverse.answer.receipt import load, receipt, save, verify
+from chapterverse.answer.receipt import RECEIPT, Verdict, load, receipt, save
+from chapterverse.answer.receipt import verify as verify_with
 from chapterverse.errors import AstRagValidationError
+from chapterverse.ingest.sentences import split
 from chapterverse.types import Answer, Document, Passage
+from tests.answer.stand_ins import WordReader
 from tests.answer.test_cite import DOCUMENT, PASSAGE, located
 
 
 def answered(*quotes: str, passage: Passage = PASSAGE) -> dict[str, Any]:
-    passed = [Passed(quote, "quote", (located(quote, passage),)) for quote in quotes]
+    return written([Passed(quote, "quote", (located(quote, passage),)) for quote in quotes], passage)
+
+
+def stated(statement: str, *quotes: str) -> dict[str, Any]:
+    return written([Passed(statement, "statement", tuple(located(quote) for quote in quotes))])
+
+
+def written(passed: list[Passed], passage: Passage = PASSAGE) -> dict[str, Any]:
     sentences, citations = cite(passed, [passage], {"book.md": DOCUMENT}.get)
     answer = Answer(
         "How many hands?",
-        " ".join(quotes),
+        " ".join(one.text for one in passed),
         "ok",
         None,
         sentences,
@@ -36,8 +46,18 @@ def answered(*quotes: str, passage: Passage = PASSAGE) -> dict[str, Any]:
     return receipt(answer, index_id="i1", index_name="books")
 
 
+def verify(data: dict[str, Any], document: Document | None = DOCUMENT) -> list[Verdict]:
+    """What becomes of quotes and sentences; that a receipt was changed at all has tests of its own."""
+    return [one for one in verify_with(data, lambda _: document, WordReader(), split) if one.id != RECEIPT]
+
+
+def as_written(data: dict[str, Any]) -> Verdict:
+    (verdict,) = (one for one in verify_with(data, lambda _: DOCUMENT, WordReader(), split) if one.id == RECEIPT)
+    return verdict
+
+
 def states(data: dict[str, Any], document: Document | None) -> list[str]:
-    return [verdict.state for verdict in verify(data, lambda file_id: document)]
+    return [verdict.state for verdict in verify(data, document)]
 
 
 def test_a_receipt_survives_the_disk_and_is_ok(tmp_path: Path) -> None:
@@ -54,7 +74,7 @@ def test_a_quote_that_moved_is_found_at_its_new_place() -> None:
     text = "A new preface.\n\n" + DOCUMENT.text
     blocks = tuple(replace(b, start=b.start + 16, end=b.end + 16) for b in DOCUMENT.blocks)
     moved = replace(DOCUMENT, text=text, blocks=blocks, sha256="b" * 64)
-    (verdict,) = verify(answered("It had one hand."), lambda file_id: moved)
+    (verdict,) = verify(answered("It had one hand."), moved)
     assert verdict.state == "moved"
     assert verdict.start is not None
     assert text[verdict.start : verdict.end] == "It had one hand."
@@ -72,7 +92,7 @@ def test_a_quote_that_is_gone_is_stale_and_a_document_that_is_gone_is_missing() 
 def test_a_forged_quote_is_told_from_a_changed_book() -> None:
     data = answered("It had one hand.")
     data["citations"][0]["quote"] = data["sentences"][0]["text"] = data["answer"] = "It had ten hands."
-    (verdict,) = verify(data, lambda file_id: DOCUMENT)
+    (verdict,) = verify(data)
     assert verdict.state == "stale"
     assert "unchanged" in verdict.message
 
@@ -90,7 +110,7 @@ def test_a_selection_is_checked_against_the_receipt_itself() -> None:
 
 
 def altered(data: dict[str, Any]) -> list[str]:
-    return [one.message for one in verify(data, lambda file_id: DOCUMENT) if one.state == "altered"]
+    return [one.message for one in verify(data) if one.state == "altered"]
 
 
 def test_an_answer_that_says_other_than_its_quotes_is_altered() -> None:
@@ -112,7 +132,7 @@ def test_a_receipt_that_cites_nothing_is_a_refusal_or_altered() -> None:
     assert altered({**data, "citations": [], "sentences": [], "answer": "It had ten hands.", "status": "refused"})
     refusal = {**data, "citations": [], "sentences": [], "answer": NOT_IN_BOOK}
     assert altered(refusal) == ['The status is "ok"; of such an answer it is "refused".']
-    (verdict,) = verify({**refusal, "status": "refused"}, lambda file_id: None)
+    (verdict,) = verify({**refusal, "status": "refused"}, None)
     assert verdict.state == "ok"
     assert "refusal" in verdict.message
 
@@ -138,7 +158,7 @@ def test_each_field_that_the_book_can_tell_is_checked(path: tuple[str, ...], val
     for name in path[:-1]:
         field = field[name]
     field[path[-1]] = value
-    (verdict,) = verify(data, lambda file_id: DOCUMENT)
+    (verdict,) = verify(data)
     assert verdict.state == "altered"
     assert ".".join(path) in verdict.message
 
@@ -154,7 +174,7 @@ def test_all_that_differs_is_told_at_once() -> None:
 def test_a_quote_in_place_in_another_document_is_stale_and_not_altered() -> None:
     data = answered("It had one hand.")
     renamed = replace(DOCUMENT, title="The second edition", sha256="b" * 64)
-    (verdict,) = verify(data, lambda file_id: renamed)
+    (verdict,) = verify(data, renamed)
     assert verdict.state == "stale"
     assert "sha256" in verdict.message
     assert "The second edition" in verdict.message
@@ -179,10 +199,74 @@ def test_notices_have_their_status(notice: str, status: str) -> None:
     assert len(altered(data)) == 1
 
 
+def test_a_statement_must_pass_the_gate_again() -> None:
+    honest = stated("The clock had one hand and stopped often.", "It had one hand.", "It stopped often.")
+    assert {verdict.state for verdict in verify(honest)} == {"ok"}
+    for forged in ("The clock had ten hands and stopped often.", "Its maker never stopped it.", "."):
+        data = json.loads(json.dumps(honest))
+        data["answer"] = data["sentences"][0]["text"] = forged
+        told = [verdict.message for verdict in verify(data) if verdict.state == "unsupported"]
+        assert len(told) == 1
+        assert told[0].startswith(f"What it cites does not bear this sentence out: {forged} (")
+
+
+def test_what_a_statement_is_judged_by_moves_with_its_quote_and_is_found_without_being_told() -> None:
+    data = json.loads(json.dumps(stated("The clock had one hand.", "It had one hand.")))
+    text = "A new preface.\n\n" + DOCUMENT.text
+    blocks = tuple(replace(b, start=b.start + 16, end=b.end + 16) for b in DOCUMENT.blocks)
+    assert states(data, replace(DOCUMENT, text=text, blocks=blocks, sha256="b" * 64)) == ["moved"]
+    older = {name: value for name, value in data.items() if name not in ("passages", "sha256")}
+    assert states(older, DOCUMENT) == ["ok"]
+    older["answer"] = older["sentences"][0]["text"] = "The clock had ten hands."
+    assert states(older, DOCUMENT) == ["ok", "unsupported"]
+
+
+def test_a_part_of_a_sentence_that_says_what_the_whole_does_not_is_unsupported() -> None:
+    told = replace(PASSAGE, text="Nobody says that it had ten hands.", start=0, entry=None)
+    data = json.loads(json.dumps(answered("it had ten hands.", passage=told)))
+    assert states(data, None) == ["ok", "unsupported"]
+
+
+def test_an_answer_that_was_emptied_is_altered() -> None:
+    data = answered("It had one hand.")
+    assert altered({**data, "answer": "", "sentences": []}) == ["No sentence rests on what is cited: It had one hand."]
+    data["sentences"] = [{"text": CONFLICT, "kind": "notice", "citations": [0]}]
+    assert f"This sentence is not what it cites: {CONFLICT}" in altered({**data, "answer": CONFLICT})
+
+
+def test_an_offset_that_was_changed_is_altered_and_of_another_version_moved() -> None:
+    data = answered("It had one hand.")
+    data["citations"][0]["start"] -= 1
+    (message,) = altered(data)
+    assert message == "The quote stands at 40 of the unchanged document, not at 39."
+    data["versions"] = {"chapterverse": "0.0"}
+    assert states(data, DOCUMENT) == ["moved"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"question": "Who?"}, {"confidence": 1}, {"timestamp": ""}, {"reason": "no_matches"}, {"selection": "text"},
+        {"index": {"id": "i1", "name": "Another"}}, {"answer": NOT_IN_BOOK, "status": "refused", "sentences": [],
+         "citations": []}, {"note": "added"}, {"sha256": None},
+    ],
+)  # fmt: skip
+def test_what_no_book_can_tell_of_is_held_by_the_hash(change: dict[str, Any], tmp_path: Path) -> None:
+    save(tmp_path / "receipt.json", answered("It had one hand."))
+    data = load(tmp_path / "receipt.json")
+    assert (as_written(data).state, "not signed" in as_written(data).message) == ("ok", True)
+    assert as_written(dict(reversed(data.items()))).state == "ok"
+    assert as_written({**data, **change}).state == "altered"
+    del data["sha256"]
+    assert (as_written(data).state, "has no hash" in as_written(data).message) == ("ok", True)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"index": "clocks"},
+        {"passages": [{"id": "S1", "start": "0", "end": 9}]},
+        {"passages": None},
         {"index": {"id": 5}},
         {"answer": 5},
         {"sentences": None},
@@ -214,4 +298,4 @@ def test_a_receipt_that_is_not_there(tmp_path: Path) -> None:
 
 def test_another_schema_is_refused() -> None:
     with pytest.raises(AstRagValidationError, match="schema 2"):
-        verify({**answered("It had one hand."), "schema": 2}, lambda file_id: DOCUMENT)
+        verify({**answered("It had one hand."), "schema": 2})

@@ -1,10 +1,14 @@
-"""Receipts: an answer kept as JSON, so that every quote can be checked again after the books have changed."""
+"""Receipts: an answer kept as JSON, so that it can be checked again after the books have changed.
+
+Quotes are looked up in the books, and sentences put through the gate again. All that no book can tell of, such as the
+question, is held together by a hash: it tells of changes, though not of a forger, who can make it anew.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -12,14 +16,17 @@ from typing import Any, Literal
 
 from chapterverse.answer.cite import Lookup, text_of
 from chapterverse.answer.evidence import find
+from chapterverse.answer.gate import Gate, Limits
 from chapterverse.answer.prompts import CONFLICT, CONFLICT_SELECTION, EMPTY_QUESTION, NOTICES, REFUSALS, is_notice
+from chapterverse.answer.validate import Sentences
 from chapterverse.errors import AstRagValidationError
-from chapterverse.types import Answer, Document, Place, Status, to_dict
+from chapterverse.protocols import Reader
+from chapterverse.types import Answer, Document, DraftSentence, Passage, Place, Status, to_dict
 
 SCHEMA = 1
-State = Literal["ok", "moved", "stale", "missing", "altered"]
-ANSWER = "answer"
-"""The id of a verdict on the answer itself."""
+State = Literal["ok", "moved", "stale", "missing", "altered", "unsupported"]
+ANSWER, RECEIPT = "answer", "receipt"
+"""The ids of verdicts on the answer itself, and on the receipt as a whole."""
 
 _REFUSED = {*REFUSALS, EMPTY_QUESTION}
 _RECEIPT = {"question": str, "answer": str, "sentences": list, "citations": list}
@@ -28,14 +35,21 @@ _SENTENCE = {"text": str, "kind": str, "citations": list | tuple}
 _OF_DOCUMENT = ("title", "file_name", "mime_type", "source_url")
 """What a citation repeats of its document."""
 _CITATION = {"id": str, "quote": str, "start": int, "end": int, "file_id": str | None}
+_PASSAGE = {"id": str, "start": int, "end": int}
+_IN_CONTEXT = frozenset(("unknown_id", "dangling"))
+"""Objections that depend on what else was drafted."""
+_LIMITS = Limits(sentences=1000)
+"""How long an answer is was judged when it was given."""
+_WIDE = 600
+"""How many characters on either side of a quote are its passage, where a receipt does not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one citation, or of the answer; the place is where its quote stands now."""
+    """What became of one citation, of the answer or of the receipt; the place is where a quote stands now."""
 
     citation: int | None
-    """Its number in the receipt, from 0; None for the answer."""
+    """Its number in the receipt, from 0; None for the answer and the receipt."""
     id: str
     state: State
     message: str
@@ -47,7 +61,8 @@ class Verdict:
 def receipt(answer: Answer, *, index_id: str | None = None, index_name: str | None = None) -> dict[str, Any]:
     """All that is needed to check an answer again, as plain JSON."""
     selection = next((p.text for p in answer.passages if p.entry is None), None)
-    return {
+    cited = {citation.id for citation in answer.citations}
+    data = {
         "schema": SCHEMA,
         "question": answer.question,
         "answer": answer.text,
@@ -56,11 +71,25 @@ def receipt(answer: Answer, *, index_id: str | None = None, index_name: str | No
         "confidence": answer.confidence,
         "timestamp": answer.timestamp,
         "index": {"id": index_id, "name": index_name},
-        "versions": {"chapterverse": version("chapterverse")},
+        "versions": _versions(),
         "selection": selection,
         "sentences": [to_dict(sentence) for sentence in answer.sentences],
         "citations": [to_dict(citation) for citation in answer.citations],
+        "passages": [
+            {"id": p.id, "start": p.start, "end": p.start + len(p.text)} for p in answer.passages if p.id in cited
+        ],
     }
+    return {**data, "sha256": _hash(data)}
+
+
+def _versions() -> dict[str, str]:
+    return {"chapterverse": version("chapterverse")}
+
+
+def _hash(data: Mapping[str, Any]) -> str:
+    """Of all that a receipt says, however it is written down."""
+    said = {name: value for name, value in data.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def save(path: Path, data: Mapping[str, Any]) -> None:
@@ -90,8 +119,9 @@ def _check(data: object, name: str) -> None:
         )
     if not _has(data.get("index") or {}, _INDEX):
         raise AstRagValidationError(f"{name} is not a receipt: its index must have an id that is a text.")
-    for part, shape in (("sentence", _SENTENCE), ("citation", _CITATION)):
-        if not all(_has(one, shape) for one in data[f"{part}s"]):
+    for part, shape in (("sentence", _SENTENCE), ("citation", _CITATION), ("passage", _PASSAGE)):
+        parts = data.get(f"{part}s", [])  # older receipts have no passages
+        if not (isinstance(parts, list) and all(_has(one, shape) for one in parts)):
             raise AstRagValidationError(f"{name} is not a receipt: a {part} needs {', '.join(shape)}.")
 
 
@@ -99,14 +129,64 @@ def _has(value: object, shape: Mapping[str, Any]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in shape.items())
 
 
-def verify(data: Mapping[str, Any], lookup: Lookup) -> list[Verdict]:
+def verify(data: Mapping[str, Any], lookup: Lookup, reader: Reader, sentences: Sentences) -> list[Verdict]:
     """Look every quote of a receipt up again, in the index or in the original files; then see whether the answer says
-    what is quoted. A refusal has nothing to be looked up."""
+    what is quoted, and last whether the receipt was changed. A refusal has nothing to be looked up."""
     _check(data, "The receipt")
     if _is_refusal(data) and data.get("status") == _status(data):
-        return [Verdict(None, ANSWER, "ok", "This is a refusal: it cites nothing, and there is nothing to verify.")]
+        told = "This is a refusal: it cites nothing, and there is nothing to verify."
+        return [Verdict(None, ANSWER, "ok", told), _as_written(data)]
     verdicts = [_verdict(number, citation, data, lookup) for number, citation in enumerate(data["citations"])]
-    return verdicts + [Verdict(None, ANSWER, "altered", message) for message in _alterations(data)]
+    altered = [Verdict(None, ANSWER, "altered", message) for message in _alterations(data)]
+    if not altered:  # otherwise it is not known what rests on what
+        gate = Gate(list(_passages(data, verdicts, lookup)), reader, sentences, _LIMITS, data["question"])
+        altered = [Verdict(None, ANSWER, "unsupported", message) for message in _unsupported(data, verdicts, gate)]
+    return [*verdicts, *altered, _as_written(data)]
+
+
+def _as_written(data: Mapping[str, Any]) -> Verdict:
+    """What the hash of a receipt tells of the fields that no book can tell of."""
+    if "sha256" not in data:
+        return Verdict(None, RECEIPT, "ok", "The receipt has no hash, as older ones: only what books tell was checked.")
+    if data["sha256"] != _hash(data):
+        return Verdict(None, RECEIPT, "altered", "The receipt was changed since it was written: its hash is another.")
+    return Verdict(None, RECEIPT, "ok", "The receipt is as it was written, by its hash; it is not signed.")
+
+
+def _passages(data: Mapping[str, Any], verdicts: Sequence[Verdict], lookup: Lookup) -> Iterator[Passage]:
+    """What the sentences of a receipt were judged by, as far as its quotes are still there; moved as they are."""
+    spans = _spans(data)
+    for verdict, citation in zip(verdicts, data["citations"], strict=True):
+        document = lookup(citation["file_id"]) if citation["file_id"] is not None else None
+        text = document.text if document else data.get("selection")
+        if verdict.start is None or not isinstance(text, str):
+            continue
+        first, last = spans[citation["id"]]
+        moved = verdict.start - citation["start"]
+        yield Passage(citation["id"], text[max(0, first + moved) : max(0, last + moved)])
+
+
+def _spans(data: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Where each passage begins and ends in its document, by its id."""
+    spans: dict[str, tuple[int, int]] = {}
+    for one in data["citations"]:
+        first, last = spans.get(one["id"], (one["start"], one["end"]))
+        spans[one["id"]] = min(first, one["start"] - _WIDE), max(last, one["end"] + _WIDE)
+    return spans | {one["id"]: (one["start"], one["end"]) for one in data.get("passages", [])}
+
+
+def _unsupported(data: Mapping[str, Any], verdicts: Sequence[Verdict], gate: Gate) -> Iterator[str]:
+    """The sentences that do not pass the gate; of those whose quotes are gone, nothing can be said."""
+    for sentence in data["sentences"]:
+        cited = [data["citations"][number] for number in sentence["citations"]]
+        if any(verdicts[number].start is None for number in sentence["citations"]):
+            continue
+        known, keys = len(gate.issues), tuple(one["id"] for one in cited)
+        quote = " … ".join(one["quote"] for one in cited)
+        gate.check_one(DraftSentence(sentence["text"], keys, quote, sentence["kind"]))
+        for issue in gate.issues[known:]:
+            if issue.code not in _IN_CONTEXT:
+                yield f"What it cites does not bear this sentence out: {issue.sentence} ({issue.message})"
 
 
 def _is_refusal(data: Mapping[str, Any]) -> bool:
@@ -124,17 +204,21 @@ def _status(data: Mapping[str, Any]) -> Status:
 
 
 def _alterations(data: Mapping[str, Any]) -> Iterator[str]:
-    """What an answer cannot have been like when it was given. A model's own words are only known to cite something."""
+    """What an answer cannot have been like when it was given."""
     if data.get("status") != (status := _status(data)):
         yield f"The status is {_shown(data.get('status'))}; of such an answer it is {_shown(status)}."
     if not data["citations"] and not _is_refusal(data):
         yield "The receipt cites nothing, and is no refusal: there is nothing to verify."
+    used = {number for sentence in data["sentences"] for number in sentence["citations"] if isinstance(number, int)}
+    for number, citation in enumerate(data["citations"]):
+        if number not in used:
+            yield f"No sentence rests on what is cited: {citation['quote']}"
     for sentence in data["sentences"]:
         text, cited = sentence["text"], [_quote(data, number) for number in sentence["citations"]]
         known = {
-            "quote": cited[:1] == [text],
+            "quote": cited[:1] == [text] and None not in cited,
             "statement": bool(cited) and None not in cited,
-            "notice": is_notice(text, data["question"]),
+            "notice": not cited and is_notice(text, data["question"]),
         }
         if not known.get(sentence["kind"]):
             yield f"This sentence is not what it cites: {text}"
@@ -157,11 +241,15 @@ def _verdict(number: int, citation: Mapping[str, Any], data: Mapping[str, Any], 
     quote, start, end = citation["quote"], citation["start"], citation["end"]
     if quote and document.text[start:end] == quote:
         return _in_place(number, citation, document)
+    state: State
+    same = document.sha256 == citation.get("sha256")
     found = min(find(quote, document.text), key=lambda span: abs(span[0] - start), default=None)
     if found is not None:
-        message = "The quote stands elsewhere now."
-        return Verdict(number, name, "moved", message, *found, document.place(*found))
-    if document.sha256 == citation.get("sha256"):
+        state, message = "moved", "The quote stands elsewhere now."
+        if same and data.get("versions") == _versions():  # another version may have read the same file otherwise
+            state, message = "altered", f"The quote stands at {found[0]} of the unchanged document, not at {start}."
+        return Verdict(number, name, state, message, *found, document.place(*found))
+    if same:
         return Verdict(number, name, "stale", "The document is unchanged, and the quote is not in it.")
     return Verdict(number, name, "stale", "The document has changed, and the quote is gone.")
 

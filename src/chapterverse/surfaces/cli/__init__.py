@@ -273,9 +273,9 @@ def verify(
     book: Annotated[str | None, typer.Option(help="Check against this file or folder instead of the index.")] = None,
     json: Json = False,
 ) -> None:
-    """Check every quote of a receipt again, all it says of them, and that the answer says what is quoted.
+    """Check every quote and sentence of a receipt again, all it says of them, and whether it was changed.
 
-    Exit code 1 if something is not so.
+    Exit code 1 if something is not so. Its hash is no signature: whoever forges a receipt can make it anew.
     """
     from chapterverse.surfaces.cli import asking
 

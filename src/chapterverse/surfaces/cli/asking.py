@@ -14,7 +14,9 @@ from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.scope import QueryScope
 from chapterverse.answer.unmet import why_nothing
 from chapterverse.errors import AstRagIndexError
+from chapterverse.ingest.sentences import split
 from chapterverse.library import Generation, Library
+from chapterverse.library.parts import open_reader
 from chapterverse.surfaces.cli import FAILED, OK
 from chapterverse.surfaces.cli.console import console, print_json
 from chapterverse.types import Answer, Document, Filter, to_dict
@@ -128,13 +130,13 @@ def _bar(share: float) -> str:
 
 
 def verify(path: Path, *, book: str | None, as_json: bool) -> int:
-    """Check every quote of a receipt again, against the index or the book itself."""
+    """Check a receipt again, against the index or the book itself."""
     data = receipt.load(path)
     if book is not None:
         from chapterverse.ingest.books import Reading
 
         documents = {one.document.file_id: one.document for one in Reading(book) if one.document}
-        verdicts = receipt.verify(data, documents.get)
+        verdicts = receipt.verify(data, documents.get, open_reader(), split)
     else:
         with Library() as library:
 
@@ -144,7 +146,7 @@ def verify(path: Path, *, book: str | None, as_json: bool) -> int:
                 except AstRagIndexError:
                     return None
 
-            verdicts = receipt.verify(data, look_up)
+            verdicts = receipt.verify(data, look_up, library.reader, split)
     if as_json:
         print_json([to_dict(verdict) for verdict in verdicts])
     else:
