@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,58 @@ def test_a_book_is_opened_and_asked_in_one_breath(library: Library, books: Path,
         assert empty.indexes() == []
     with pytest.raises(AstRagError, match=r"no-such-book\.pdf"):
         Library.open(tmp_path / "no-such-book.pdf", settings, **parts)
+
+
+def test_a_web_app_among_the_books_makes_them_no_indexes(library: Library, books: Path) -> None:
+    (books / "app").mkdir()
+    (books / "app" / "manifest.json").write_text('{"name": "Bells"}')
+    with Library.open(books, library.settings, embeddings=library.embeddings) as opened:
+        assert [source.file_id for source in opened.inspect().sources] == ["bells.md", "sheep.md"]
+
+
+@pytest.mark.parametrize("path", ["~nosuchuser/book.pdf", "book\0.pdf", f"{'long' * 100}.pdf"])
+def test_a_path_that_cannot_be_is_told_like_one_that_is_not(library: Library, path: str) -> None:
+    for take in (library.add, lambda path: Library.open(path, library.settings, embeddings=library.embeddings)):
+        with pytest.raises(AstRagError, match="There is no file or folder"):
+            take(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"file_ids": "bells.md"}, "filters.file_ids is 'bells.md'; it must be a list of texts"),
+        ({"chapters": (5,)}, "filters.chapters is"),
+        ({"slides": (True,)}, "filters.slides is"),
+        ({"pages": (5,)}, "filters.pages is (5,); it must be two numbers, the first page and the last"),
+        ({"pages": (9, 5)}, "filters.pages is (9, 5)"),
+        ({"pages": ("1", "2")}, "filters.pages is"),
+        ({"read_until": "20"}, "read_until is '20'"),
+    ],
+)
+def test_a_place_that_cannot_be_is_refused_by_name(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(AstRagValidationError, match=re.escape(told)):
+        Filter(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_score": inf},
+        {"vector_weight": inf},
+        {"lexical_weight": -1},
+        {"vector_weight": 1e308, "lexical_weight": 1e308},
+    ],
+)
+def test_weights_that_leave_nothing_are_refused_by_name(options: dict[str, float]) -> None:
+    with pytest.raises(AstRagValidationError, match=next(iter(options))):
+        Retrieval(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("history", [["x"], "x", None, [None], [{"role": "user"}]])
+def test_a_history_of_another_shape_is_refused_by_name(library: Library, books: Path, history: Any) -> None:
+    library.add(books)
+    with pytest.raises(InvalidQueryError, match="history takes turns"):
+        library.ask("How heavy is it?", history=history)
 
 
 def test_the_async_library_opens_a_book_too(library: Library, books: Path) -> None:

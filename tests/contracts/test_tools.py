@@ -156,6 +156,17 @@ def test_validate_takes_text(library: Library) -> None:
         validate_response(None, CONTENT, library=library)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("content", [None, 5, "text", [1], [{"text": " "}], [{}]])
+def test_content_of_another_shape_is_refused_by_name(library: Library, content: Any) -> None:
+    with pytest.raises(AstRagValidationError, match=r"content must be a list|item of the content needs a `text`"):
+        validate_response("It is heavy.", content, library=library)
+
+
+def test_plain_texts_can_be_answered_from(library: Library) -> None:
+    said = generate_response("How heavy is the great bell?", [item["text"] for item in CONTENT], library=library)
+    assert "forty hundredweight" in said["response"]
+
+
 def test_format() -> None:
     sources = [{"id": "c1", "source_title": "Bells", "source_url": "https://example.org/bells", "quote": "forty"}]
     plain = format_response("It is heavy.", sources)

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Literal
 
 from chapterverse.errors import AstRagValidationError
@@ -47,10 +48,12 @@ class Retrieval:
             raise AstRagValidationError(f"mode is {self.mode!r}; it must be 'vector', 'lexical' or 'hybrid'.")
         for name in ("min_score", "vector_weight", "lexical_weight"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
                 raise AstRagValidationError(f"{name} is {value!r}; it must be a number of at least 0.")
         if self.vector_weight + self.lexical_weight == 0:
             raise AstRagValidationError("vector_weight and lexical_weight are both 0; at least one must be more.")
+        if self.vector_weight + self.lexical_weight == inf:
+            raise AstRagValidationError("vector_weight and lexical_weight are too large; 0 to 1 are usual.")
         if self.rerank_top_n is not None and (type(self.rerank_top_n) is not int or self.rerank_top_n < 1):
             raise AstRagValidationError(f"rerank topN is {self.rerank_top_n!r}; it must be a whole number above 0.")
 

@@ -113,19 +113,20 @@ def generate_response(
     check_question(query)
     if not retrieved_content:
         raise NoContentError("There is no content to answer from: search first, and give what was found.")
-    texts = _texts(retrieved_content)
-    entries = [_entry(str(n), item, text) for n, (item, text) in enumerate(zip(retrieved_content, texts, strict=True))]
+    content = _items(retrieved_content)
+    entries = [_entry(str(n), item) for n, item in enumerate(content)]
     try:
         answer = (library or default_library()).answer_from(query, entries)
     except (AstRagValidationError, GenerationError, NoContentError):
         raise
     except AstRagError as error:
         raise GenerationError(error.message, details=error.details, cause=error, retryable=error.retryable) from error
-    return {"response": answer.text, "sources": [_source(one, retrieved_content) for one in answer.citations]}
+    return {"response": answer.text, "sources": [_source(one, content) for one in answer.citations]}
 
 
-def _entry(key: str, item: Mapping[str, Any], text: str) -> Entry:
+def _entry(key: str, item: Mapping[str, Any]) -> Entry:
     """A retrieved content object as the engine knows passages: a small document, under its number."""
+    text = item["text"]
     digest = hashlib.sha256(text.encode()).hexdigest()
     title = str(item.get("source_title") or item.get("source_url") or "")
     chunk = Chunk(key, key, 0, len(text), text, Place())
@@ -148,8 +149,8 @@ def validate_response(
     """Whether every sentence of a response is borne out by the content, and what is wrong where not."""
     if not isinstance(response, str):
         raise AstRagValidationError("response must be a text.")
-    reader = (library or default_library()).reader
-    checked = plain.validate_response(response, _texts(content), reader, split)
+    items, reader = _items(content), (library or default_library()).reader
+    checked = plain.validate_response(response, [item["text"] for item in items], reader, split)
     return cast(Validated, checked.as_dict())
 
 
@@ -160,8 +161,11 @@ def format_response(
     return {"formatted_response": render.format_response(response, sources, style)}
 
 
-def _texts(content: Sequence[Mapping[str, Any] | str]) -> list[str]:
-    texts = [item if isinstance(item, str) else item.get("text") for item in content]
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+def _items(content: Sequence[Mapping[str, Any] | str]) -> list[Mapping[str, Any]]:
+    """What was retrieved, each with its text."""
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        raise AstRagValidationError("content must be a list, of texts or of what a search returned.")
+    items = [item if isinstance(item, Mapping) else {"text": item} for item in content]
+    if not all(isinstance(item.get("text"), str) and item["text"].strip() for item in items):
         raise AstRagValidationError("Each item of the content needs a `text` that is not blank.")
-    return [str(text) for text in texts]
+    return items

@@ -93,6 +93,11 @@ class IndexFolder:
             self.path.rmdir()
 
 
+def is_index(folder: Path) -> bool:
+    """Whether a folder is an index; a manifest alone may be that of a web app."""
+    return (folder / MANIFEST).exists() and any(folder.glob(f"{_COLLECTION}*"))
+
+
 def abandoned(root: Path) -> list[str]:
     """The ids of indexes whose first build has not been committed: under way, or crashed."""
     return [path.parent.name for path in root.glob(f"*/{_LOCK}") if not (path.parent / MANIFEST).exists()]

@@ -13,8 +13,9 @@ from typing import Any
 from chapterverse.answer.questions import parts
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
-from chapterverse.index.folder import MANIFEST
+from chapterverse.index.folder import is_index
 from chapterverse.ingest.books import sample_book
+from chapterverse.ingest.sources.folder import find
 from chapterverse.providers.catalog import Target
 from chapterverse.types import Chunking
 
@@ -32,9 +33,8 @@ def full_address(address: str | Path) -> str | Path:
     """Local paths in full, so that an index finds its sources again from anywhere; links stay links."""
     if address == SAMPLE:
         return sample_book()
-    path = Path(address).expanduser()
-    # A blank address is no folder, though a path of that name is the present one.
-    if not str(address).strip() or not path.exists():
+    path = find(str(address))
+    if path is None:
         return address
     return path.resolve() if ".." in path.parts else path.absolute()
 
@@ -114,8 +114,9 @@ def check_alone(*places: object) -> None:
 
 def context_of(question: str, history: Sequence[Mapping[str, str]]) -> str:
     """What a follow-up leans on: the question before it, where it speaks of "it" or "they"; never what was answered."""
-    for turn in history:
-        if turn.get("role") not in ("user", "assistant") or not isinstance(turn.get("content"), str):
+    for turn in history if isinstance(history, Sequence) else [None]:
+        said = turn if isinstance(turn, Mapping) else {}
+        if said.get("role") not in ("user", "assistant") or not isinstance(said.get("content"), str):
             raise InvalidQueryError("history takes turns with a role, 'user' or 'assistant', and a content.")
         check_text(history=turn["content"])
     asked = [turn["content"] for turn in history if turn["role"] == "user"]
@@ -171,8 +172,11 @@ def index_name(address: str) -> str:
 
 def home_at(path: str | Path) -> Path | None:
     """The folder of indexes that a path names: one with indexes, an empty one, a new one; None if it is a book."""
-    folder = Path(path).expanduser()
-    if folder.is_dir():
-        return folder if any(folder.glob(f"*/{MANIFEST}")) or not any(folder.iterdir()) else None
     elsewhere = str(path) == SAMPLE or _SCHEME.match(str(path))
-    return folder if not (folder.exists() or folder.suffix or elsewhere) and folder.parent.is_dir() else None
+    try:
+        folder = Path(path).expanduser()
+        if folder.is_dir():
+            return folder if any(map(is_index, folder.iterdir())) or not any(folder.iterdir()) else None
+        return folder if not (folder.exists() or folder.suffix or elsewhere) and folder.parent.is_dir() else None
+    except (OSError, RuntimeError, ValueError):  # of such a name there can be neither; whoever looks for it says so
+        return None

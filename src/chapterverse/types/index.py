@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import le
 from typing import Any
 
 from chapterverse.errors import AstRagValidationError
@@ -131,13 +132,30 @@ class Filter:
     slides: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.read_until is not None and self.read_until < 1:
-            raise AstRagValidationError(f"read_until is {self.read_until}; it must be a page of the file, 1 or more.")
+        if self.read_until is not None and (type(self.read_until) is not int or self.read_until < 1):
+            raise AstRagValidationError(f"read_until is {self.read_until!r}; it must be a page of the file, 1 or more.")
+        for name in _NAMES:
+            if not _all(str, getattr(self, name)):
+                raise AstRagValidationError(f"filters.{name} is {getattr(self, name)!r}; it must be a list of texts.")
+        if not _all(int, self.slides):
+            raise AstRagValidationError(f"filters.slides is {self.slides!r}; it must be a list of numbers.")
+        if self.pages is not None and not (_all(int, self.pages) and len(self.pages) == 2 and le(*self.pages)):
+            raise AstRagValidationError(
+                f"filters.pages is {self.pages!r}; it must be two numbers, the first page and the last, in that order."
+            )
         if any(abs(page) >= _ENDLESS for page in (self.read_until or 0, *(self.pages or ()))):
             raise AstRagValidationError("filters: a page among them has more digits than that of any file.")
         for name in ("file_ids", "source_urls", "chapters", "sections"):
             if not all(one.strip() for one in getattr(self, name) or ()):
                 raise AstRagValidationError(f"filters.{name}: a name among them is blank; write it, or leave it out.")
+
+
+_NAMES = ("chunk_ids", "file_ids", "mime_types", "source_urls", "chapters", "sections", "page_labels")
+
+
+def _all(kind: type, values: object) -> bool:
+    """Whether these are a list of such values, or None. A text is no list of texts, nor is a truth a number."""
+    return values is None or (isinstance(values, list | tuple) and all(type(one) is kind for one in values))
 
 
 @dataclass(frozen=True, slots=True)

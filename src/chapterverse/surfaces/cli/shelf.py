@@ -165,7 +165,7 @@ def inspect(index: str | None, *, as_json: bool) -> int:
     out.print(f"chunks of {record.chunking['size']} characters, {record.chunking['overlap']} of overlap")
     out.print(f"made {record.created_at[:19]}, updated {record.updated_at[:19]}")
     for address in _addresses(record):
-        out.print(f"from {address}", markup=False, soft_wrap=True)
+        out.print(f"from {address}")
     rows = table("File", "Title", ">Pages", ">Chunks")
     for source in one.sources:
         rows.add_row(source.file_id, source.title, str(source.page_count or ""), f"{source.chunk_count:,}")
