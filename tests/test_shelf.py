@@ -17,12 +17,13 @@ from pathlib import Path
 import pytest
 
 from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BOOK
-from chapterverse.errors import AstRagIndexError, AstRagValidationError
+from chapterverse.errors import AstRagIndexError, AstRagSourceError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
 from chapterverse.surfaces.cli import PARTIAL, app, shelf
 from chapterverse.surfaces.cli.asking import _in_marks, _why_refused
 from chapterverse.types import Answer, Filter
+from tests.ingest import pdfs
 
 COMMAND = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()"]
 
@@ -107,6 +108,53 @@ def test_a_source_that_is_gone_is_told_of_and_can_be_replaced_or_dropped(
         run(capsys, "remove", "vale", "--source", str(bell), "--yes")
     with pytest.raises(AstRagValidationError, match="--replacing takes one new address"):
         run(capsys, "add", str(bell), str(moved), "--index", "vale", "--replacing", str(bell))
+
+
+def test_of_several_books_one_that_cannot_be_read_keeps_none_from_being_indexed(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bell, mill = str(write_book(tmp_path, "bell")), str(write_book(tmp_path, "mill"))
+    lost = [str(tmp_path / "lost.md"), "~nosuchuser/lost.md"]
+    assert app(["add", bell, *lost, mill, "--index", "vale", "--json"], standalone_mode=False) == 3
+    told = capsys.readouterr()
+    bells, mills, *failed = json.loads(told.out)
+    assert (bells["chunk_count"], mills["added_sources"]) == (1, 1)
+    assert [one["address"] for one in failed] == lost
+    assert all("There is no file or folder" in one["error"] for one in failed)
+    assert [line.split(": ")[:2] for line in told.err.splitlines()] == [["chapterverse", one] for one in lost]
+    with pytest.raises(AstRagSourceError, match="no file or folder '~nosuchuser"):
+        app(["add", *lost, "--json"], standalone_mode=False)
+    told = capsys.readouterr()
+    assert [one["address"] for one in json.loads(told.out)] == lost
+    assert told.err.startswith(f"chapterverse: {lost[0]}: There is no file")
+
+
+def test_what_lies_here_under_the_name_of_the_sample_is_told_apart(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sample").mkdir()
+    write_book(tmp_path / "sample", "bell")
+    run(capsys, "add", "./sample", "--quiet")
+    app(["add", "sample", "--quiet"], standalone_mode=False)
+    told = capsys.readouterr()
+    assert told.err == "`sample` is the book that comes along; what lies here by that name is ./sample.\n"
+    assert told.out.startswith("Indexed the-clocks-of-harrow-vale")
+
+
+def test_an_encrypted_book_is_kept_in_step_with_its_password(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    books = tmp_path / "books"
+    books.mkdir()
+    write_book(books, "mill")
+    run(capsys, "add", str(books), "--quiet")
+    (books / "bell.pdf").write_bytes(pdfs.encrypted("secret"))
+    assert "warning bell.pdf: the file is encrypted" in run(capsys, "sync", "books", "--quiet")
+    monkeypatch.setenv("CHAPTERVERSE_PASSWORD", "secret")
+    assert "1 file added" in run(capsys, "sync", "books", "--quiet")
+    with pytest.raises(AstRagValidationError, match="named twice"):
+        run(capsys, "sync", "books", "--index", "books")
 
 
 def test_only_the_sizes_of_chunks_that_are_given_change(

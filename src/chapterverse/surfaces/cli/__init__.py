@@ -42,15 +42,18 @@ def _root(
     del version  # handled by its callback
 
 
+Password = Annotated[
+    str | None, typer.Option(help="Password of encrypted PDFs.", envvar="CHAPTERVERSE_PASSWORD", show_envvar=True)
+]
+
+
 @app.command()
 def read(
     address: Annotated[
         str, typer.Argument(help="A file, a folder, https://… or gdrive:<id>; `sample` is the book that comes along.")
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
-    password: Annotated[
-        str | None, typer.Option(help="Password of encrypted PDFs.", envvar="CHAPTERVERSE_PASSWORD", show_envvar=True)
-    ] = None,
+    password: Password = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match, e.g. 'docs/**/*.md'.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out paths that match.")] = None,
     max_files: Annotated[int | None, typer.Option(min=1, help="Refuse sources with more files.")] = None,
@@ -89,6 +92,7 @@ Deadline = Annotated[
     float | None, typer.Option(min=0.01, help="Seconds that an answer may take; 5 if nothing else is set.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Name = Annotated[str | None, typer.Argument(metavar="[INDEX]", help="Which index.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -107,9 +111,7 @@ def add(
     ] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match, e.g. 'docs/**/*.md'.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out paths that match.")] = None,
-    password: Annotated[
-        str | None, typer.Option(help="Password of encrypted PDFs.", envvar="CHAPTERVERSE_PASSWORD", show_envvar=True)
-    ] = None,
+    password: Password = None,
     max_files: Annotated[int | None, typer.Option(min=1, help="Refuse sources with more files.")] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Also read web pages on this machine and the local network.")
@@ -148,26 +150,30 @@ def add(
 
 @app.command()
 def sync(
+    name: Name = None,
     index: Index = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    password: Password = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Bring an index into step with its sources; only what changed is read and embedded."""
     from chapterverse.surfaces.cli import shelf
 
-    raise typer.Exit(shelf.sync(index, dry_run=dry_run, as_json=json, quiet=quiet))
+    raise typer.Exit(shelf.sync(_named(name, index), dry_run=dry_run, password=password, as_json=json, quiet=quiet))
 
 
 @app.command()
 def watch(
+    name: Name = None,
     index: Index = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long to wait between two looks.")] = 5.0,
+    password: Password = None,
 ) -> None:
     """Keep an index in step with its sources until interrupted."""
     from chapterverse.surfaces.cli import shelf
 
-    shelf.watch(index, seconds=seconds)
+    shelf.watch(_named(name, index), seconds=seconds, password=password)
 
 
 @app.command("list")
@@ -180,16 +186,21 @@ def list_indexes(json: Json = False) -> None:
 
 @app.command()
 def inspect(
-    name: Annotated[str | None, typer.Argument(metavar="[INDEX]", help="Which index.")] = None,
+    name: Name = None,
     index: Index = None,
     json: Json = False,
 ) -> None:
     """Show what an index holds, and how it was made."""
     from chapterverse.surfaces.cli import shelf
 
+    raise typer.Exit(shelf.inspect(_named(name, index), as_json=json))
+
+
+def _named(name: str | None, index: str | None) -> str | None:
+    """The index that is named, with the option or without."""
     if name is not None and index is not None:
         raise AstRagValidationError("The index is named twice: leave out --index, or the name before it.")
-    raise typer.Exit(shelf.inspect(name or index, as_json=json))
+    return index if name is None else name
 
 
 @app.command()
@@ -434,27 +445,28 @@ def import_index(
     raise typer.Exit(shelf.import_index(path, index, replace=replace))
 
 
+def complain(message: str) -> None:
+    """What went wrong, and who says so."""
+    from chapterverse.surfaces.cli.console import error_console
+
+    error_console().print(f"chapterverse: {message}")
+
+
 def main() -> None:
     """The entry point: errors that a user can meet are one readable line, never a stack trace."""
     try:
         app()
     except AstRagError as error:
-        _complain(with_flags(error.message))
+        complain(with_flags(error.message))
         sys.exit(USAGE if isinstance(error, AstRagValidationError) else FAILED)
     except SystemExit as ended:
         if ended.code == STOPPED:  # typer has made this of Ctrl-C
-            _complain("stopped.")
+            complain("stopped.")
         raise
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone away, which is their right
         sys.exit(OK)
     except OSError as error:
         name = error.filename or "A file"
-        _complain(f"{name} cannot be used: {error.strerror or error}.")
+        complain(f"{name} cannot be used: {error.strerror or error}.")
         sys.exit(FAILED)
-
-
-def _complain(message: str) -> None:
-    from chapterverse.surfaces.cli.console import error_console
-
-    error_console().print(f"chapterverse: {message}")

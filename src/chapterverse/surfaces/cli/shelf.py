@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,8 +15,9 @@ from chapterverse.errors import AstRagError, AstRagIndexError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
+from chapterverse.library.terms import SAMPLE
 from chapterverse.providers.service import Preview
-from chapterverse.surfaces.cli import OK, PARTIAL
+from chapterverse.surfaces.cli import OK, PARTIAL, complain
 from chapterverse.surfaces.cli.console import console, counted, error_console, print_json, table
 from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import IndexRecord, Notice, ReadOptions, SourceRecord
@@ -37,40 +38,50 @@ def add(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Index each address; all of them go into the index that is named, or each into its own."""
-    results = []
+    """Index each address; all of them go into the index that is named, or each into its own.
+
+    One that cannot be indexed keeps none of the others from it; if none can, the last of their errors is raised.
+    """
+    results, failed = [], dict[str, AstRagError | OSError]()
+    if SAMPLE in addresses and Path(SAMPLE).exists():
+        error_console().print(f"`{SAMPLE}` is the book that comes along; what lies here by that name is ./{SAMPLE}.")
     with Library() as library:
         for address in addresses:
-            with _progress(f"Indexing {address}", not quiet) as show:
-                ingestion = Ingestion(
-                    options=ReadOptions(password=password),
-                    max_files=max_files,
-                    on_file=lambda name: show(file=name),
-                    on_chunks=lambda count: show(chunks=count),
-                    confirm=lambda preview: yes or _confirm(preview, ask_above),
-                )
-                result = library.add(
-                    address,
-                    index=index,
-                    embedding=embedding,
-                    chunking=chunking,
-                    spec=spec,
-                    ingestion=ingestion,
-                    replacing=[replacing] if replacing is not None else [],
-                )
+            try:
+                with _progress(f"Indexing {address}", not quiet) as show:
+                    ingestion = _ingestion(
+                        show, password, max_files=max_files, confirm=lambda cost: yes or _confirm(cost, ask_above)
+                    )
+                    result = library.add(
+                        address,
+                        index=index,
+                        embedding=embedding,
+                        chunking=chunking,
+                        spec=spec,
+                        ingestion=ingestion,
+                        replacing=[replacing] if replacing is not None else [],
+                    )
+            except (AstRagError, OSError) as error:
+                failed[address] = error
+                continue
             results.append(result)
             if not as_json:
                 _tell(result)
     if as_json:
-        print_json([_as_dict(result) for result in results])
-    return PARTIAL if any(result.warnings for result in results) else OK
+        errors = [{"address": address, "error": str(error)} for address, error in failed.items()]
+        print_json([*map(_as_dict, results), *errors])
+    last = None if results else failed.popitem()[1]
+    for address, trouble in failed.items():
+        complain(f"{address}: {with_flags(str(trouble))}")
+    if last is not None:
+        raise last
+    return PARTIAL if failed or any(result.warnings for result in results) else OK
 
 
-def sync(index: str | None, *, dry_run: bool, as_json: bool, quiet: bool) -> int:
+def sync(index: str | None, *, dry_run: bool, password: str | None, as_json: bool, quiet: bool) -> int:
     """Bring an index into step with its sources, and say what that took."""
     with Library() as library, _progress("Syncing", not quiet) as show:
-        ingestion = Ingestion(on_file=lambda name: show(file=name), on_chunks=lambda count: show(chunks=count))
-        result = library.sync(index, dry_run=dry_run, ingestion=ingestion)
+        result = library.sync(index, dry_run=dry_run, ingestion=_ingestion(show, password))
     if as_json:
         print_json(_as_dict(result))
     else:
@@ -78,21 +89,21 @@ def sync(index: str | None, *, dry_run: bool, as_json: bool, quiet: bool) -> int
     return PARTIAL if result.warnings else OK
 
 
-def watch(index: str | None, *, seconds: float) -> NoReturn:
+def watch(index: str | None, *, seconds: float, password: str | None = None) -> NoReturn:
     """Sync again and again until interrupted; each round that changes something is told.
 
     Trouble ends the first round alone: later it may pass, and other processes use the index through this one.
     """
-    out = console()
-    out.print("Watching; Ctrl-C ends it.")
+    console().print("Watching; Ctrl-C ends it.")
+    ingestion = Ingestion(options=ReadOptions(password=password))
     with Library() as library:
         index = library.find(index)
         library.share()
-        trouble, warnings = "", _watched(library.sync(index), ())
+        trouble, warnings = "", _watched(library.sync(index, ingestion=ingestion), ())
         while True:
             time.sleep(seconds)
             try:
-                warnings = _watched(library.sync(index), warnings)
+                warnings = _watched(library.sync(index, ingestion=ingestion), warnings)
                 trouble = ""
             except (AstRagError, OSError) as error:
                 if str(error) != trouble:  # told once, however many rounds it lasts
@@ -223,6 +234,15 @@ def import_index(path: Path, index: str | None, *, replace: bool) -> int:
             raise AstRagIndexError(message, details=error.details, cause=error) from error
     console().print(f"Read {record.name} as {record.id}.")
     return OK
+
+
+def _ingestion(show: Callable[..., None], password: str | None, **limits: Any) -> Ingestion:
+    return Ingestion(
+        options=ReadOptions(password=password),
+        on_file=lambda name: show(file=name),
+        on_chunks=lambda count: show(chunks=count),
+        **limits,
+    )
 
 
 def _tell(result: BuildResult | SyncResult) -> None:
