@@ -316,6 +316,11 @@ def test_a_link_is_followed_to_where_it_leads_now(library: Library, tmp_path: Pa
     current.symlink_to("v2")
     assert library.sync("current").updated_sources == 1
     assert held(library, "current") == {"bell.md": "The bell weighs two tons."}
+    library.add(tmp_path / "v1", index="current")
+    current.unlink()
+    current.symlink_to("v1")
+    library.remove_source("current", tmp_path / "v1")
+    assert library.inspect("current").sources[0].source_id == str(current)
 
 
 def test_other_patterns_for_a_source_drop_nothing_unasked(library: Library, books: Path) -> None:

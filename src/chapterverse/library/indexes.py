@@ -23,6 +23,7 @@ from chapterverse.library.asking import make_profile
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with, outgrown
 from chapterverse.library.offers import Ingestion, Offers, SourceSpec, gather
 from chapterverse.library.parts import open_store
+from chapterverse.library.recorded import as_recorded, check_choice, source_named, sources_at, specs_of
 from chapterverse.library.shelving import cut_again, cut_files, truncated
 from chapterverse.library.terms import (
     check_text,
@@ -31,7 +32,6 @@ from chapterverse.library.terms import (
     full_address,
     index_name,
     retrieval_defaults,
-    same_place,
     slug,
 )
 from chapterverse.library.uploads import Uploads
@@ -49,7 +49,6 @@ from chapterverse.types import (
     SourceRecord,
 )
 
-_NAMED = 3  # files that are named where patterns would drop some
 _PATIENCE = Retry(attempts=4, wait_initial=0.2, wait_jitter=0.2)
 """With whoever is writing to an index just when its profile is to be stored."""
 
@@ -131,7 +130,7 @@ class Indexes:
         for number in count(1):
             own = name if number == 1 else f"{name} {number}"
             key = await self.id_for(own)
-            if key not in there or _sources_at(await self.store.record(key), address):
+            if key not in there or sources_at(await self.store.record(key), address):
                 return own
         raise AssertionError("numbers do not end")
 
@@ -139,7 +138,7 @@ class Indexes:
         """Have an index of this book or folder alone, in step with it, and ask that one when none is named."""
         source = str(full_address(address))
         name = index_name(source)
-        there = [one for one in await self.indexes() if len(_specs(one)) == 1 and _sources_at(one, source)]
+        there = [one for one in await self.indexes() if len(specs_of(one)) == 1 and sources_at(one, source)]
         key = next((record.id for record in there), None)
         if key is not None:
             await self.sync(key)
@@ -175,7 +174,7 @@ class Indexes:
             updated_at=timestamp(),
             chunking=asdict(chunking),
             retrieval_defaults=retrieval_defaults(target) if retrieval is None else retrieval,
-            source_config=_sources(offers.specs),
+            source_config=as_recorded(offers.specs),
         )
         left_out = offers.notices
         async with (
@@ -214,7 +213,7 @@ class Indexes:
         """
         record = await self.record(index)
         held = await self._held(record.id)
-        offers = await self._look(_specs(record) if sources is None else sources, ingestion, held)
+        offers = await self._look(specs_of(record) if sources is None else sources, ingestion, held)
         wish = self._wish(record, offers.specs, chunking, embedding, access)
         return await self._step(record, wish, offers, ingestion, access, dry_run)
 
@@ -233,16 +232,16 @@ class Indexes:
         """
         record = await self.store.record(key)
         held = await self._held(key)
-        same = {spec.address for spec in _sources_at(record, source.address)}
-        named = {_named(record, address).address for address in replacing}
+        same = {spec.address for spec in sources_at(record, source.address)}
+        named = {source_named(record, address).address for address in replacing}
         old = same | named
-        specs = _specs(record)
+        specs = specs_of(record)
         places = [place for place, spec in enumerate(specs) if spec.address in old] or [len(specs)]
         source = replace(source, prefix=specs[places[0]].prefix if places[0] < len(specs) else "")
         elsewhere = {one.file_id for one in held if one.source_id not in old}
         offers = await self._look([source], ingestion, held, elsewhere)
         if same.isdisjoint(named):
-            _check_choice(record, source, held, offers)
+            check_choice(record, source, held, offers)
         sources = [*specs[: places[0]], *offers.specs, *(one for one in specs[places[0] :] if one.address not in old)]
         wish = self._wish(record, sources, chunking, embedding)
         return await self._step(record, wish, offers, ingestion)
@@ -274,7 +273,7 @@ class Indexes:
             embedding=made,
             retrieval_defaults={**record.retrieval_defaults, **weights},
             chunking=asdict(chunking_over(record.chunking, chunking)) if chunking else record.chunking,
-            source_config=_sources(sources),
+            source_config=as_recorded(sources),
         )
 
     async def _step(
@@ -402,8 +401,8 @@ class Indexes:
     async def remove_source(self, index: str, address: str | Path) -> SyncResult:
         """Drop one of several sources of an index, wherever it may be by now, and what the index has of it."""
         record = await self.record(index)
-        source = _named(record, address)
-        others = [spec for spec in _specs(record) if spec != source]
+        source = source_named(record, address)
+        others = [spec for spec in specs_of(record) if spec != source]
         if not others:
             message = f"The index {record.id!r} has no other source than {source.address!r}: remove the index instead."
             raise AstRagIndexError(message, details={"reason": "empty"})
@@ -498,47 +497,10 @@ def _check_record(record: IndexRecord) -> None:
     """Raise what using the record would: stores keep what the library stores in it without looking."""
     Chunking(**record.chunking)
     Retrieval(**record.retrieval_defaults)
-    _specs(record)
+    specs_of(record)
     if record.calibration:
         ValidationSettings(answer_threshold=record.calibration["answer_threshold"])
         check_text(reader=record.calibration["reader"])
-
-
-def _specs(record: IndexRecord) -> list[SourceSpec]:
-    return [SourceSpec.from_dict(data) for data in record.source_config.get("sources", [])]
-
-
-def _sources(specs: Sequence[SourceSpec]) -> dict[str, Any]:
-    """Sources as a record has them."""
-    return {"sources": [spec.as_dict() for spec in specs]}
-
-
-def _sources_at(record: IndexRecord, address: str | Path) -> list[SourceSpec]:
-    """The sources of an index at an address, however it is written."""
-    return [spec for spec in _specs(record) if same_place(spec.address, address)]
-
-
-def _named(record: IndexRecord, address: str | Path) -> SourceSpec:
-    """The source of an index that an address names."""
-    for spec in _sources_at(record, address):
-        return spec
-    there = ", ".join(repr(spec.address) for spec in _specs(record))
-    raise AstRagValidationError(f"The index {record.id!r} has no source {str(address)!r}. Its sources are {there}.")
-
-
-def _check_choice(record: IndexRecord, source: SourceSpec, held: Sequence[SourceRecord], offers: Offers) -> None:
-    """Refuse other patterns for a source that is there, if they would drop books: to add is to put them beside."""
-    former = next(iter(_sources_at(record, source.address)), source)
-    there = [one.file_id for one in held if one.source_id == former.address]
-    lost = [file_id for file_id in there if file_id not in offers.fingerprints]
-    if not lost or former.choice == source.choice:
-        return
-    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-    raise AstRagValidationError(
-        f"{source.address!r} is in the index {record.id!r} already, with {former.choice}; with {source.choice} it would"
-        f" lose {', '.join(lost[:_NAMED])}{more}. Give all patterns at once, or name it as replacing itself to choose"
-        " anew."
-    )
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -207,9 +207,7 @@ def remove_source(index: str, source: str, *, yes: bool) -> int:
         if not yes and not _ask(f"Drop {source!r} and what the index {found!r} has of it?"):
             return OK
         result = library.remove_source(found, source)
-    console().print(
-        f"Dropped {source} and {counted(result.removed_sources, 'file')} from {found}.", soft_wrap=True
-    )
+    console().print(f"Dropped {source} and {counted(result.removed_sources, 'file')} from {found}.", soft_wrap=True)
     return OK
 
 
