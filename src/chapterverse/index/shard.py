@@ -131,7 +131,7 @@ class Shard:
 
     def begin_after(self, generation: int) -> None:
         """Make ready for a writer of the next generation: from now on there may be points of more than one."""
-        _check_room(self._path, _ROOM_TO_WRITE)
+        _check_room(self._path.parent, _ROOM_TO_WRITE)
         with self._lock:
             self._unsettled = True
         self.undo_after(generation)
@@ -180,7 +180,7 @@ class Shard:
         return _free(self._path) >= _ROOM_TO_TIDY
 
     def _write(self, operation: qdrant.UpdateOperation) -> None:
-        _check_room(self._path, _ROOM_TO_WRITE)
+        _check_room(self._path.parent, _ROOM_TO_WRITE)
         with self._lock, _engine_errors():
             self._engine.update(operation)
 
@@ -255,7 +255,7 @@ def _check_room(path: Path, needed: int) -> None:
     """Raise unless the disk has this much room."""
     if (free := _free(path)) < needed:
         raise StoreUnreachableError(
-            f"The disk of {path} has {free / _MB:,.0f} MB left, and {needed / _MB:,.0f} MB are needed to write there: "
+            f"The disk of {path} has {free // _MB:,} MB left, and {needed // _MB:,} MB are needed to write there: "
             "make room, or keep the indexes elsewhere (set CHAPTERVERSE_HOME). What was there stays as it was.",
             details={"reason": "full", "free": free, "needed": needed},
             retryable=False,
