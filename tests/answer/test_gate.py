@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from chapterverse.answer import marks
 from chapterverse.answer.evidence import around, units
 from chapterverse.answer.form import DraftedSentence, as_draft
 from chapterverse.answer.gate import DEFAULT, OF_VALUES, PLAIN, Gate, Gated, Limits, check
@@ -623,3 +624,40 @@ def test_drafts_that_no_rule_was_made_for_fare_nearly_as_well(reader: Reader) ->
     hostile, faithful = cases("hostile", "held"), cases("faithful", "held")
     assert len(_passing(hostile, reader)) <= 0.06 * len(hostile)
     assert len(_passing(faithful, reader)) >= 0.8 * len(faithful)
+
+
+def test_a_sentence_of_ones_own_is_no_longer_than_what_the_reader_reads_of_it() -> None:
+    quote = "The clock was bought by Hugh Bellamy in 1641 for eleven shillings."
+    short, long = (statement("The clock was bought " + "by Hugh Bellamy " * n, quote) for n in (20, 30))
+    assert "too_long" not in [issue.code for issue in gate(short).issues]
+    assert [issue.code for issue in gate(long).issues] == ["too_long"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "code"),
+    [
+        ("The clock was bought. " * 50_000, CLOCK, "too_long"),
+        ("The clock was bought [S1" + " " * 100_000 + ".", CLOCK, "too_long"),
+        ("The clock was bought in 1641.", CLOCK * 1_000, "too_long"),
+        ("The clock was bought in 1641.", "… clock " * 1_000, "quote_not_found"),
+    ],
+)
+def test_a_draft_without_end_is_taken_out_unread(text: str, quote: str, code: str) -> None:
+    reader = Trusting()
+    assert [issue.code for issue in gate(statement(text, quote), reader=reader).issues] == [code]
+    assert not reader.asked
+
+
+def test_a_quote_that_stands_in_many_places_is_looked_at_once_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        "chapterverse.answer.gate.around", lambda span, *rest: looked_at.append(span) or around(span, *rest)
+    )
+    gate(statement("The clock was bought in 1641.", "o"))
+    assert len(looked_at) == len(split(CLOCK)) + 1
+
+
+def test_marks_are_found_behind_any_gap() -> None:
+    gap = " " * 9_000
+    assert marks.without(f"It is so{gap}[S1]{gap}.") == "It is so."
+    assert marks.keys(f"It is{gap}so{gap}[ S1, S2 ].") == ("S1", "S2")

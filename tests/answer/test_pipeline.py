@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -296,3 +298,35 @@ class AloneOnly(WordReader):
         found = (AnswerSpan(self.start, self.start + 8, 0.9),)
         there = Reading(1.0, self.chance, found, found)
         return [there if one == self.text else Reading(1.0, 0.05) for one in passages]
+
+
+class SlowReader(WordReader):
+    """Waits, each time before it reads, until it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.may = threading.Event(), threading.Event()
+
+    def read(self, question: str, passages: Sequence[str], *, whole: bool = False) -> list[Reading]:
+        self.begun.set()
+        assert self.may.wait(30)
+        return super().read(question, passages, whole=whole)
+
+
+def test_what_nobody_waits_for_any_more_is_not_read_on() -> None:
+    """A thread cannot be ended from outside, but its next look at the book is its last step."""
+    reader, entries = SlowReader(), [one.entry for one in passages(BELL, MILL) if one.entry]
+
+    async def asked(executor: Executor) -> None:
+        async with for_answer(30) as deadline:
+            mind = Mind(reader, split, Writer(split, executor, deadline), DEFAULTS, executor)
+            task = asyncio.create_task(ask("When was the great bell cast?", mind, GivenContent(entries)))
+            await asyncio.to_thread(reader.begun.wait, 30)
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            reader.may.set()
+
+    with ThreadPoolExecutor(1) as executor:
+        asyncio.run(asked(executor))
+    assert len(reader.questions) == 1

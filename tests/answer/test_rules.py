@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import cProfile
+import pstats
+
 import pytest
 
 from chapterverse.answer.evidence import Evidence
+from chapterverse.answer.parse import parse
 from chapterverse.answer.rules import compare
 from chapterverse.answer.wording import opposite, same, stem
 
@@ -238,6 +242,35 @@ def test_the_year_of_a_day_is_the_one_named_before_it() -> None:
     told = ("In 1801 the mill was built.", "On 4 May it burned.")
     assert "date" not in objections("It burned on 4 May 1801.", *told)
     assert "date" in objections("It burned on 4 May 1802.", *told)
+
+
+MANY = {
+    "numbers": "1000 1007 1014 1021 1028 1035 1042 1049 ",
+    "units": "1 kg of 2 m of 3 kg of 4 m of ",
+    "clocks": "7:30, 8:45, 9:10, 10:20, ",
+    "dates": "3 May 1801, 4 June 1802, ",
+    "names": "Anna Reis and Otto Kell and ",
+    "colours": "red blue green white ",
+    "one word": "and the mill and the mill ",
+    "by someone": "was taught by him and taught her and ",
+    "opposites": "more and less and north or south and ",
+}
+
+
+@pytest.mark.parametrize("many", MANY.values(), ids=MANY.keys())
+def test_the_work_of_rules_grows_with_the_evidence_and_not_with_its_square(many: str) -> None:
+    """A text that goes on and on must hold up nobody: a model may quote all of it."""
+    claim = f"It says {' '.join((many * 40).split()[:60])} here."
+    short, long = (_work(claim, "It says " + many * (length // len(many))) for length in (2_000, 8_000))
+    assert long < 6 * short
+
+
+def _work(claim: str, evidence: str) -> int:
+    """How many functions are called to hold a claim against its evidence, once both are taken apart."""
+    parse(claim), parse(evidence)
+    with cProfile.Profile() as profile:
+        compare(claim, [Evidence(evidence)], evidence)
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
 
 def test_new_words_are_those_without_any_form_in_the_evidence() -> None:

@@ -6,8 +6,10 @@ A quote is found whatever its white space, quotation marks and dashes; what is r
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chapterverse.answer.facts import MONTHS, names
 from chapterverse.answer.layout import Layout, Table
@@ -46,6 +48,8 @@ _LEADING = re.compile(
 _LOCATING = re.compile(r"\b(?:at|in|of|from|near|to)\s+(?:the\s+)?$", re.IGNORECASE)
 """What stands before the name of a place."""
 _SUBJECT_LENGTH = 90
+_MOST_PIECES = 8
+"""Words picked out one by one are no quote: with them any passage says anything."""
 _EQUATION = re.compile(r"\s+(?:is|was|are|were)\s+(?:[A-Z]\w+\s?)+(?=[,;.])")
 
 
@@ -85,10 +89,12 @@ def find(quote: str, text: str) -> list[tuple[int, int]]:
 
 
 def pieces(quote: str, text: str) -> list[str]:
-    """A quote as it is, or, where it is not found so, the parts between its ellipses."""
-    return [quote] if find(quote, text) else [part for part in _GAP.split(quote) if part.strip()]
+    """A quote as it is, or, where it is not found so, the parts between its ellipses, if these are few."""
+    parts = [quote] if find(quote, text) else [part for part in _GAP.split(quote) if part.strip()]
+    return parts if len(parts) <= _MOST_PIECES else [quote]
 
 
+@lru_cache(maxsize=64)
 def _fold(text: str) -> tuple[str, list[int]]:
     """The text with variants of signs and white space made one, and where each of its characters came from."""
     signs: list[str] = []
@@ -107,7 +113,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 def units(text: str, sentences: Sentences) -> list[tuple[int, int]]:
     """The sentences of a passage; a row of a table is one, however it reads."""
     found: list[tuple[int, int]] = []
-    layout = Layout(text, ())
+    layout = _laid_out(text)
     for start, end in sentences(text):
         if layout.table_at(start):
             start, end = layout.line(start)
@@ -116,12 +122,18 @@ def units(text: str, sentences: Sentences) -> list[tuple[int, int]]:
     return found
 
 
+@lru_cache(maxsize=64)
+def _laid_out(text: str) -> Layout:
+    """Its lines and tables are looked for once, however many quotes stand there."""
+    return Layout(text, ())
+
+
 def whole_sentences(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a span begins and ends where sentences do, but for punctuation and the marker of a list."""
-    touched = [(start, end) for start, end in spans if start < span[1] and end > span[0]]
-    if not touched:
+    numbers = touched(span, spans)
+    if not numbers:
         return False
-    before, after = text[touched[0][0] : span[0]], text[span[1] : touched[-1][1]]
+    before, after = text[spans[numbers[0]][0] : span[0]], text[span[1] : spans[numbers[-1]][1]]
     return not re.search(r"\w", _LIST_MARKER.sub("", before)) and not re.search(r"\w", after)
 
 
@@ -136,16 +148,21 @@ def lead_in(text: str, start: int) -> str:
 
 def around(span: tuple[int, int], text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Evidence]:
     """The sentences that a located quote touches."""
-    layout = Layout(text, ())
-    for number, (start, end) in enumerate(spans):
-        if start < span[1] and end > span[0]:
-            sentence = text[start:end]
-            if table := layout.table_at(start):
-                yield Evidence(_row(layout, table, (start, end)))
-            else:
-                context, subject = _antecedent(number, text, spans)
-                previous = text[slice(*spans[number - 1])] if number else ""
-                yield Evidence(_LIST_MARKER.sub("", sentence), context, subject, _LIST_MARKER.sub("", previous))
+    layout = _laid_out(text)
+    for number in touched(span, spans):
+        start, end = spans[number]
+        if table := layout.table_at(start):
+            yield Evidence(_row(layout, table, (start, end)))
+        else:
+            context, subject = _antecedent(number, text, spans)
+            previous = text[slice(*spans[number - 1])] if number else ""
+            yield Evidence(_LIST_MARKER.sub("", text[start:end]), context, subject, _LIST_MARKER.sub("", previous))
+
+
+def touched(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> range:
+    """The numbers of the sentences, which follow each other, that a place in their text has a part in."""
+    first = bisect_right(spans, span[0], key=lambda one: one[1])
+    return range(first, max(first, bisect_left(spans, span[1], key=lambda one: one[0])))
 
 
 def _row(layout: Layout, table: Table, row: tuple[int, int]) -> str:

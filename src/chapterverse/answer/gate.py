@@ -21,6 +21,7 @@ from chapterverse.answer.evidence import (
     lead_in,
     pieces,
     subject_of,
+    touched,
     units,
     whole_sentences,
 )
@@ -62,6 +63,8 @@ _DENYING = re.compile(
     r"|forbidden|banned|excluded|exempt)\b|n[’']t\b",
     re.IGNORECASE,
 )
+_LONGEST = 10_000
+"""How many characters a sentence or its quote may have: as many as a selection."""
 _ROW = re.compile(r"^\s*(?:[-*•–]|\(?\w{1,3}[.)])\s+\S|\s\|\s", re.MULTILINE)
 
 
@@ -91,6 +94,8 @@ class Limits:
     """… and a sentence of so many words, those that only hold it together not counted, may join several."""
     support_sure: float = 0.9
     """For one that falls by others, not OF_VALUES, and is as long, or brings a word of its own: again beside both."""
+    words: int = 80
+    """A sentence of a draft's own, or a part of one of the book's, has so many at most: the reader reads no more."""
     sentences: int = 5
 
     def __post_init__(self) -> None:
@@ -105,9 +110,9 @@ class Limits:
         ):
             if not 0 <= getattr(self, name) <= 1:
                 raise AstRagValidationError(f"{name} is {getattr(self, name)!r}; it must be a number from 0 to 1.")
-        if min(self.new_words, self.free_words, self.long_words) < 0 or self.sentences < 1:
+        if min(self.new_words, self.free_words, self.long_words) < 0 or min(self.words, self.sentences) < 1:
             raise AstRagValidationError(
-                "new_words, free_words and long_words must be at least 0, sentences at least 1."
+                "new_words, free_words and long_words must be at least 0, words and sentences at least 1."
             )
 
 
@@ -193,14 +198,17 @@ class Gate:
 
     def _split(self, draft: DraftSentence) -> Iterator[DraftSentence]:
         """A statement's sentences are judged one by one; a quote and a notice stand as they are."""
-        spans = marks.sentences(draft.text, self._sentences)
-        if draft.kind != "statement" or len(spans) < 2:
+        whole = draft.kind != "statement" or len(draft.text) > _LONGEST
+        spans = [] if whole else marks.sentences(draft.text, self._sentences)
+        if len(spans) < 2:
             yield draft
             return
         for start, end in spans:
             yield replace(draft, text=draft.text[start:end])
 
     def _check(self, draft: DraftSentence) -> Passed:
+        if max(len(draft.text), len(draft.quote)) > _LONGEST:
+            raise _Rejected("too_long", f"A sentence and its quote have {_LONGEST:,} characters at the most.")
         draft = self._only_offered(draft)
         if not re.search(r"\w", draft.text):
             raise _Rejected("empty", "The sentence is empty.")
@@ -242,6 +250,9 @@ class Gate:
         return replace(part, text=part.quotes[0].quote, kind="quote")
 
     def _statement(self, draft: DraftSentence) -> Passed:
+        if len(re.findall(r"\w+", draft.text)) > self._limits.words:
+            message = f"A sentence has {self._limits.words} words at the most, unless it quotes whole ones of the book."
+            raise _Rejected("too_long", message, draft.citations[0])
         draft = replace(draft, text=_told(draft.text))
         if not parse(draft.text).terms:
             raise _Rejected("empty", "The sentence says nothing that could be checked.", draft.citations[0])
@@ -335,7 +346,10 @@ class Gate:
             near = [place for place in places if located and self._together(located[-1], *place)]
             if located and not near:
                 raise _Rejected("stitched", "The parts of the quote stand in different paragraphs.", places[0][0])
-            key, span = min(near or places, key=lambda place: self._distance(draft.text, *place))
+            apart: dict[tuple[str, range], tuple[str, tuple[int, int]]] = {}
+            for key, span in near or places:
+                apart.setdefault((key, touched(span, self._units[key])), (key, span))
+            key, span = min(apart.values(), key=lambda place: self._distance(draft.text, *place))
             located.append(Located(key, *span, self._texts[key][slice(*span)]))
             evidence += around(span, self._texts[key], self._units[key])
         if not evidence:

@@ -7,17 +7,19 @@ import re
 from chapterverse.answer.validate import Sentences
 
 _MARK = re.compile(r"\s*\[\s*(S\d+(?:\s*[,;]\s*S\d+)*)\s*\]")
-_SPACE_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?])")
+_MARKS = re.compile(rf"(?<!\s){_MARK.pattern}")
+"""To search with: of a long gap only its beginning is looked at."""
+_SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s+(?=[.,;:!?])")
 
 
 def keys(text: str) -> tuple[str, ...]:
     """The ids that a text has in its marks."""
-    return tuple(key for found in _MARK.findall(text) for key in re.findall(r"S\d+", found))
+    return tuple(key for found in _MARKS.findall(text) for key in re.findall(r"S\d+", found))
 
 
 def without(text: str) -> str:
     """A text without its marks."""
-    return _SPACE_BEFORE_STOP.sub("", _MARK.sub("", text)).strip()
+    return _SPACE_BEFORE_STOP.sub("", _MARKS.sub("", text)).strip()
 
 
 def sentences(text: str, split: Sentences) -> list[tuple[int, int]]:

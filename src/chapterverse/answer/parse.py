@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -76,6 +78,13 @@ class Sentence:
     """The tokens that are part of a name."""
     counts: frozenset[int]
     """The tokens that are part of a number."""
+    dated: frozenset[int]
+    """The tokens that are part of a date."""
+
+    def between(self, start: int, end: int) -> tuple[Term, ...]:
+        """The terms among the tokens from `start` up to, but without, `end`."""
+        first, last = (bisect_left(self.terms, token, key=lambda term: term.token) for token in (start, end))
+        return self.terms[first:last]
 
     def passive(self, token: int) -> bool | None:
         """Whether a verb is in the passive: behind a form of "be", or before "by"; None where that cannot be told."""
@@ -122,14 +131,12 @@ def parse(text: str) -> Sentence:
     """Take a sentence apart. A number is one term, its unit and bound with it; function words are none."""
     tokens = _tokens(text)
     found, known = numbers(text), names(text)
-    named = {
-        place
-        for place, token in enumerate(tokens)
-        if any(n.start <= token.start < n.end and not n.opens for n in known) and text[token.start].isupper()
-    }
+    within = [(n.start, n.end) for n in known if not n.opens]
+    named = {place for place in _begun(tokens, within) if text[tokens[place].start].isupper()}
+    counts = _begun(tokens, [(n.lead, n.tail) for n in found])
     terms: list[Term] = []
     for place, token in enumerate(tokens):
-        number = next((n for n in found if n.lead <= token.start < n.tail), None)
+        number = found[counts[place]] if place in counts else None
         if number is not None:
             if token.end > number.start and not (terms and terms[-1].number is number):
                 terms.append(Term("number", f"#{number.value}", place, token.clause, token.part, number))
@@ -139,7 +146,7 @@ def parse(text: str) -> Sentence:
             terms.append(Term("word", stem(token.word), place, token.clause, token.part))
     denied = set(negations(text))
     days = dates(text)
-    taken = [(n.lead, n.tail) for n in found] + [(d.start, d.end) for d in days]
+    dated = _begun(tokens, [(d.start, d.end) for d in days])
     return Sentence(
         text=text,
         tokens=tokens,
@@ -148,10 +155,21 @@ def parse(text: str) -> Sentence:
         names=tuple(known),
         denials=tuple(place for place, token in enumerate(tokens) if token.start in denied),
         words=frozenset(token.word for token in tokens),
-        free=frozenset(t.word for t in tokens if not any(start <= t.start < end for start, end in taken)),
+        free=frozenset(t.word for n, t in enumerate(tokens) if n not in counts and n not in dated),
         named=frozenset(named),
-        counts=frozenset(n for n, t in enumerate(tokens) if any(f.lead <= t.start < f.tail for f in found)),
+        counts=frozenset(counts),
+        dated=frozenset(dated),
     )
+
+
+def _begun(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """The tokens that begin within one of the spans, each with the first of these."""
+    found: dict[int, int] = {}
+    for number, span in enumerate(spans):
+        first, last = (bisect_left(tokens, place, key=lambda token: token.start) for place in span)
+        for place in range(first, last):
+            found.setdefault(place, number)
+    return found
 
 
 def _tokens(text: str) -> tuple[Token, ...]:

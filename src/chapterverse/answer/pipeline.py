@@ -85,7 +85,14 @@ async def ask(
     watch: Watch = lambda _: None,
 ) -> Answer:
     """Answer from a book, or from a selection alone: then no book is needed, and none is touched."""
-    mind = replace(mind, reader=OncePerQuestion(mind.reader))
+    once = OncePerQuestion(mind.reader)
+    try:
+        return await _asked(question, replace(mind, reader=once), book, selection, watch)
+    finally:
+        once.end()
+
+
+async def _asked(question: str, mind: Mind, book: Book | None, selection: str | None, watch: Watch) -> Answer:
     answer = await _Ask(question, mind, book, selection, watch).run()
     if book is not None and answer.reason == "answer_absent" and names_somebody(question):
         asked = in_first_person(question, await book.author())

@@ -88,7 +88,7 @@ _CLOCK = re.compile(
     r"(?<![\d.])(?P<hour>\d{1,2})(?:(?P<sign>[:.])(?P<minute>\d{2}))?(?:\s*(?P<half>[ap])\.?m\b\.?|\s+o['’]clock)?",
     re.IGNORECASE,
 )
-_PAST = re.compile(r"\b(?P<part>half|quarter|[\w-]+)\s+(?P<way>past|to)\s+(?P<hour>\w+)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?P<part>half|quarter|\w+(?:-\w+)?)\s+(?P<way>past|to)\s+(?P<hour>\w+)\b", re.IGNORECASE)
 _NOON = re.compile(r"\b(?P<noon>noon|midday)\b|\bmidnight\b", re.IGNORECASE)
 
 

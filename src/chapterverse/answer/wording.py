@@ -179,11 +179,14 @@ def same(first: str, second: str) -> bool:
 
 def opposite(first: str, second: str) -> bool:
     """Whether two stems mean opposite things, by themselves or by their prefixes ("endothermic", "exothermic")."""
-    return second in _OPPOSITE.get(first, ()) or any(
-        (first.startswith(one) and second == other + first.removeprefix(one) and len(second) > len(other) + 3)
-        for pair in _PREFIXES
-        for one, other in (pair, pair[::-1])
-    )
+    return second in _opposites(first)
+
+
+@lru_cache(maxsize=4096)
+def _opposites(word: str) -> frozenset[str]:
+    prefixes = [way for pair in _PREFIXES for way in (pair, pair[::-1])]
+    bare = [(other, word.removeprefix(one)) for one, other in prefixes if word.startswith(one)]
+    return frozenset(_OPPOSITE.get(word, ())).union(other + rest for other, rest in bare if len(rest) > 3)
 
 
 class Marker(NamedTuple):

@@ -41,7 +41,7 @@ def compare(claim: str, evidence: Sequence[Evidence], passage: str) -> Compariso
     """Hold a claim against its evidence; `passage` serves only to complete a name that the evidence gives in part."""
     case = Case(claim, evidence, passage)
     objections = tuple(objection for rule in _RULES for objection in rule(case))
-    return Comparison(objections, case.new_words(), len(case.claim.terms), _in_order(case))
+    return Comparison(objections, case.new_words, len(case.claim.terms), _in_order(case))
 
 
 def _in_order(case: Case) -> bool:

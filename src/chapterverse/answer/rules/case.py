@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 
 from chapterverse.answer.evidence import Evidence
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
-from chapterverse.answer.parse import Sentence, Term, parse
+from chapterverse.answer.parse import Term, parse
 from chapterverse.answer.values import agree, times
 from chapterverse.answer.wording import BE, REFERRING, same, stem
 
@@ -43,7 +46,10 @@ Pair = tuple[Term, Term]
 
 
 class Case:
-    """A claim, the sentences of its evidence, and what the pronouns of each of these stand for."""
+    """A claim, the sentences of its evidence, and what the pronouns of each of these stand for.
+
+    Every rule asks where the one speaks of what the other does: that is looked up once for each word.
+    """
 
     def __init__(self, claim: str, evidence: Sequence[Evidence], passage: str) -> None:
         self.claim = parse(claim)
@@ -52,10 +58,26 @@ class Case:
         self.passage = passage
         texts = [one.text for one in evidence]
         self._previous = [texts.index(one.previous) if one.previous in texts else None for one in evidence]
+        self._places: dict[tuple[str, str], tuple[tuple[Term, ...], ...]] = {}
+        self._claimed: dict[tuple[str, str], bool] = {}
+
+    def places(self, term: Term, number: int) -> tuple[Term, ...]:
+        """Where a sentence of the evidence speaks of what a term of the claim speaks of, in its order."""
+        key = (term.kind, term.key)
+        if key not in self._places:
+            self._places[key] = tuple(tuple(t for t in s.terms if matches(term, t)) for s in self.sentences)
+        return self._places[key][number]
+
+    def claimed(self, found: Term) -> bool:
+        """Whether the claim speaks of what a term of the evidence speaks of."""
+        key = (found.kind, found.key)
+        if key not in self._claimed:
+            self._claimed[key] = any(matches(term, found) for term in self.claim.terms)
+        return self._claimed[key]
 
     def found(self, term: Term) -> list[tuple[int, Term]]:
         """Where the evidence itself speaks of what a term of the claim speaks of."""
-        found = [(n, t) for n, sentence in enumerate(self.sentences) for t in sentence.terms if matches(term, t)]
+        found = [(n, t) for n in range(len(self.sentences)) for t in self.places(term, n)]
         return found or [*self._clocked(term)]
 
     def _clocked(self, term: Term) -> Iterator[tuple[int, Term]]:
@@ -78,18 +100,21 @@ class Case:
     def _names_before(self, number: int, term: Term) -> bool:
         previous, tokens = self._previous[number], self.sentences[number].tokens
         opens = bool(tokens) and tokens[0].word in REFERRING
-        return opens and previous is not None and any(matches(term, t) for t in self.sentences[previous].terms)
+        return opens and previous is not None and bool(self.places(term, previous))
 
     def negated(self, term: Term) -> bool:
         """Whether the evidence has the same word with or without a negative prefix."""
-        bare = _bare(self.claim.tokens[term.token].word)
-        return any(
-            (t.key == bare or _bare(sentence.tokens[t.token].word) == term.key)
-            for sentence in self.sentences
-            for t in sentence.terms
-            if t.kind == "word" and sentence.tokens[t.token].word not in NEGATIONS
-        )
+        said, bare = self._told
+        return _bare(self.claim.tokens[term.token].word) in said or term.key in bare
 
+    @cached_property
+    def _told(self) -> tuple[frozenset[str], frozenset[str | None]]:
+        """The words of the evidence that deny nothing by themselves: as they are, and without a negative prefix."""
+        words = [(t.key, s.tokens[t.token].word) for s in self.sentences for t in s.terms if t.kind == "word"]
+        words = [(key, word) for key, word in words if word not in NEGATIONS]
+        return frozenset(key for key, _ in words), frozenset(_bare(word) for _, word in words)
+
+    @cached_property
     def new_words(self) -> tuple[str, ...]:
         """Words of the claim that the evidence has in no form."""
         return tuple(
@@ -112,7 +137,7 @@ class Case:
     @cached_property
     def home(self) -> int:
         """The sentence that speaks of most of the claim."""
-        counts = [sum(any(matches(term, t) for t in s.terms) for term in self.claim.terms) for s in self.sentences]
+        counts = [sum(bool(self.places(term, n)) for term in self.claim.terms) for n in range(len(self.sentences))]
         return counts.index(max(counts))
 
     @cached_property
@@ -145,10 +170,7 @@ class Case:
 
     def _tells(self, number: int) -> bool:
         """Whether a sentence has the claim's verb, or at least two of its terms, and the main one has not."""
-        mine, main = (
-            {t for t in self.claim.terms if any(matches(t, o) for o in self.sentences[n].terms)}
-            for n in (number, self.home)
-        )
+        mine, main = ({t for t in self.claim.terms if self.places(t, n)} for n in (number, self.home))
         own = mine - main
         return number == self.home or len(own) >= 2 or any(self.claim.verb(term.token) for term in own)
 
@@ -161,7 +183,32 @@ class Case:
     @cached_property
     def aligned(self) -> tuple[tuple[Pair, ...], ...]:
         """For each sentence, the claim's terms with their places in it."""
-        return tuple(tuple(align(self.claim, sentence)) for sentence in self.sentences)
+        return tuple(tuple(self._align(number)) for number in range(len(self.sentences)))
+
+    def _align(self, number: int) -> list[Pair]:
+        """The claim's terms, each with the place that lets as few of them as possible change their order."""
+        ways: list[_Way] = []
+        for at, term in enumerate(self.claim.terms):
+            places = self.places(term, number)
+            if places and not (at and self._stands_for_pronoun(at, number)):
+                ways = _onward(ways, term, places)
+        return [*min(ways, key=_cost).pairs()][::-1] if ways else []
+
+    def _stands_for_pronoun(self, at: int, number: int) -> bool:
+        """Whether the evidence has a pronoun where the claim has the term: "bought it", "bought the castle"."""
+        term, sentence = self.claim.terms[at], self.sentences[number]
+        named = [t.token for t in self.places(term, number)]
+        for place in self.places(self.claim.terms[at - 1], number):
+            after = sentence.tokens[place.token + 1].word if place.token + 1 < len(sentence.tokens) else ""
+            before = bisect_left(named, place.token)
+            # With no other clause in between, the term is who acts, and the pronoun someone else: "her father taught
+            # her".
+            between = range(named[before - 1] + 1, place.token) if before else range(0)
+            if after in _OBJECTS and any(
+                sentence.predicate(n) or sentence.tokens[n].word in _RELATIVE for n in between
+            ):
+                return True
+        return False
 
     def runs(self, number: int) -> list[list[Pair]]:
         """The claim's terms in runs that keep the order of the sentence; adverbs may stand anywhere."""
@@ -177,35 +224,53 @@ class Case:
         return found
 
 
-def align(claim: Sentence, sentence: Sentence) -> list[Pair]:
-    """The claim's terms, each with the place that lets as few of them as possible change their order."""
-    best: dict[Term, tuple[int, int, list[Pair]]] = {}
-    for term in claim.terms:
-        places = [t for t in sentence.terms if matches(term, t)]
-        if not places or _stands_for_pronoun(claim, term, sentence):
-            continue
-        step: dict[Term, tuple[int, int, list[Pair]]] = {}
-        for place in places:
-            options = [
-                (turns + (last.token > place.token), jumps + abs(place.token - last.token), [*pairs, (term, place)])
-                for last, (turns, jumps, pairs) in best.items()
-            ]
-            step[place] = min(options, key=lambda option: option[:2], default=(0, 0, [(term, place)]))
-        best = step
-    return min(best.values(), key=lambda option: option[:2])[2] if best else []
+class _Way(NamedTuple):
+    """One way to give the claim's terms their places: how often it turns back, how far it jumps, and its last step."""
+
+    turns: int
+    jumps: int
+    term: Term
+    place: Term
+    before: _Way | None
+
+    def pairs(self) -> Iterator[Pair]:
+        """Its steps, the last one first."""
+        way: _Way | None = self
+        while way is not None:
+            yield way.term, way.place
+            way = way.before
 
 
-def _stands_for_pronoun(claim: Sentence, term: Term, sentence: Sentence) -> bool:
-    """Whether the evidence has a pronoun where the claim has the term: "bought it", "bought the castle"."""
-    at = claim.terms.index(term)
-    for place in (t for t in sentence.terms if at and matches(claim.terms[at - 1], t)):
-        after = sentence.tokens[place.token + 1].word if place.token + 1 < len(sentence.tokens) else ""
-        named = [t.token for t in sentence.terms if matches(term, t) and t.token < place.token]
-        # With no other clause in between, the term is who acts, and the pronoun someone else: "her father taught her".
-        between = range(named[-1] + 1, place.token) if named else range(0)
-        if after in _OBJECTS and any(sentence.predicate(n) or sentence.tokens[n].word in _RELATIVE for n in between):
-            return True
-    return False
+def _cost(way: _Way) -> tuple[int, int]:
+    return way.turns, way.jumps
+
+
+def _ahead(best: _Way, way: _Way) -> _Way:
+    """Which of two ways costs less to go on from to a place behind both; how far that is, is the same for them."""
+    return min(best, way, key=lambda one: (one.turns, one.jumps - one.place.token))
+
+
+def _behind(best: _Way, way: _Way) -> _Way:
+    """The same for a place before both; of two that cost the same, the earlier one."""
+    return min(way, best, key=lambda one: (one.turns, one.jumps + one.place.token))
+
+
+def _onward(ways: list[_Way], term: Term, places: Sequence[Term]) -> list[_Way]:
+    """The best way to each place of the next term; all that is needed of the ways so far is the best on either side."""
+    ends = [way.place.token for way in ways]
+    ahead = [*accumulate(ways, _ahead)]
+    behind = [*accumulate(ways[::-1], _behind)]
+    behind.reverse()
+    return [_best(term, place, ahead, behind, bisect_right(ends, place.token)) for place in places]
+
+
+def _best(term: Term, place: Term, ahead: Sequence[_Way], behind: Sequence[_Way], side: int) -> _Way:
+    options = [
+        _Way(way.turns + turns, way.jumps + abs(place.token - way.place.token), term, place, way)
+        for turns, best in enumerate((ahead[max(0, side - 1) : side], behind[side : side + 1]))
+        for way in best
+    ]
+    return min(options, key=_cost, default=_Way(0, 0, term, place, None))
 
 
 def _bare(word: str) -> str | None:

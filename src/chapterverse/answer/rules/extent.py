@@ -78,7 +78,7 @@ def either(case: Case) -> Iterator[Objection]:
             if word != "or" or any(n in sentence.counts for n in (place - 1, place + 1)):
                 continue
             first, second = _sides(sentence, place)
-            said = [any(matches(t, one) for t in case.claim.terms) for one in (first, second) if one]
+            said = [case.claimed(one) for one in (first, second) if one]
             chosen = "either" in words[max(0, place - 6) : place] and any(said)
             if chosen or (len(said) == 2 and all(said) and _joined(case, first, second)):
                 yield Objection("strength", "The evidence says “or”, and the claim does not.")
@@ -136,10 +136,10 @@ def excess(case: Case) -> Iterator[Objection]:
         return
     for number, sentence in enumerate(case.sentences):
         for place, (one, other) in enumerate(pairwise(sentence.tokens)):
-            thing = next((t for t in sentence.terms if t.token == place + 2), None)
-            if one.word != "too" or other.word not in _AMOUNT or thing is None:
+            if one.word != "too" or other.word not in _AMOUNT:
                 continue
-            if any(case.found(t) == [(number, thing)] for t in case.claim.terms):
+            things = sentence.between(place + 2, place + 3)
+            if any(case.found(t) == [(number, thing)] for thing in things for t in case.claim.terms):
                 yield Objection("strength", f"The evidence says “too {other.word}”, which the claim leaves out.")
                 return
 
@@ -150,7 +150,7 @@ def licences(case: Case) -> Iterator[Objection]:
         mine, theirs = _licensing(case.claim), _licensing(sentence)
         clauses = {sentence.tokens[n].clause for word, n in theirs.items() if word in mine} & used
         for term in sentence.terms:
-            kept = any(matches(t, term) for t in case.claim.terms)
+            kept = case.claimed(term)
             if term.clause in clauses and not kept and lead(sentence, term.token) in _RESTRICTING:
                 word = sentence.tokens[term.token].word
                 yield Objection("restriction", f"The evidence says so only with “{word}”.")

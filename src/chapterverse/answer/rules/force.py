@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from chapterverse.answer.facts import NEGATIONS, without_negative_prefix
 from chapterverse.answer.parse import Sentence, Term
-from chapterverse.answer.rules.case import Case, Objection, matches
+from chapterverse.answer.rules.case import Case, Objection
 from chapterverse.answer.wording import (
     DETERMINERS,
     FUNCTION_WORDS,
@@ -33,7 +33,7 @@ def opposites(case: Case) -> Iterator[Objection]:
     told = {token.word for sentence in case.sentences for token in sentence.tokens}
     if case.claim.denials:
         told -= NEGATIONS  # "not allowed" is "forbidden"
-    for word in (*case.new_words(), *_other_degrees(case)):
+    for word in (*case.new_words, *_other_degrees(case)):
         others = [stem(other) for other in told if opposite(stem(word), stem(other))]
         if others and not (_CONVERSE.issuperset((stem(word), *others)) and _is_done(case.claim, word)):
             yield Objection("opposite", f"The evidence says the opposite of “{word}”.")
@@ -67,20 +67,15 @@ def denials(case: Case) -> Iterator[Objection]:
 
 def contrasts(case: Case) -> Iterator[Objection]:
     """ "Fast when pushed hard and slowly when softly" must not become "slowly when pushed hard"."""
-    for sentence in case.sentences:
+    for number, sentence in enumerate(case.sentences):
         segments = _segments(sentence)
-        for term in case.claim.terms:
-            mine = {segments[t.token] for t in sentence.terms if t.key == term.key}
-            theirs = {segments[t.token] for t in sentence.terms if opposite(term.key, t.key)} - mine
-            for other in case.claim.terms:
-                found = {segments[t.token] for t in sentence.terms if matches(other, t)}
-                if (
-                    mine
-                    and found
-                    and found <= theirs
-                    and other not in case.opening
-                    and not _meant(case, other, sentence)
-                ):
+        found = {term: {segments[t.token] for t in case.places(term, number)} for term in case.claim.terms}
+        for key in dict.fromkeys(term.key for term in case.claim.terms):
+            mine = {segments[t.token] for t in sentence.terms if t.key == key}
+            theirs = {segments[t.token] for t in sentence.terms if mine and opposite(key, t.key)} - mine
+            for other in case.claim.terms if theirs else ():
+                said_there = found[other] and found[other] <= theirs
+                if said_there and other not in case.opening and not _meant(case, other, sentence):
                     said = case.claim.tokens[other.token].word
                     yield Objection("contrast", f"The evidence says “{said}” of the opposite.")
                     return
@@ -121,7 +116,7 @@ def restrictions(case: Case) -> Iterator[Objection]:
         sweeping = {t.clause for n, t in enumerate(sentence.tokens) if n in sentence.denials or t.word in _SWEEPING}
         verb = next((n for n in range(len(sentence.tokens)) if sentence.predicate(n)), 0)
         for term in sentence.terms:
-            left_out = term.clause in used & sweeping and not any(matches(t, term) for t in case.claim.terms)
+            left_out = term.clause in used & sweeping and not case.claimed(term)
             if left_out and term.number is None and not (case.claim_passive and term.token < verb):
                 word = sentence.tokens[term.token].word
                 if word not in _EMPTY and not _answers(case, word):
@@ -154,7 +149,7 @@ def _past(sentence: Sentence) -> bool:
 
 def replaced(case: Case) -> Iterator[Objection]:
     """Behind the same words a thing must not have become another: "half of its subscribers", "half of its players"."""
-    new = set(case.new_words())
+    new = set(case.new_words)
     for place, token in enumerate(case.claim.tokens[1:], 1):
         held = case.claim.tokens[place - 1].word in _HOLDING or place - 1 in case.claim.counts
         if token.word in new and held and (other := _behind_same(case, place)):
@@ -188,7 +183,7 @@ def _same_item(case: Case, place: int) -> str | None:
             if not 0 <= spot < len(sentence.terms) or not _listed(sentence, sentence.terms[spot], found):
                 continue
             item = sentence.terms[spot]
-            if item.kind == "word" and not any(matches(term, item) for term in terms):
+            if item.kind == "word" and not case.claimed(item):
                 return sentence.tokens[item.token].word
     return None
 

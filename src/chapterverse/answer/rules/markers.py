@@ -97,7 +97,7 @@ def _any_of_all(case: Case, sentence: Sentence) -> bool:
     """Whether the claim keeps all that is said behind "any": "any car built after 2010" is not "all cars"."""
     start = next((n for n, t in enumerate(sentence.tokens) if t.word == "any"), len(sentence.tokens))
     behind = [t for t in sentence.terms if t.token > start and t.part == sentence.tokens[start].part]
-    return all(any(matches(mine, t) for mine in case.claim.terms) for t in behind)
+    return all(case.claimed(t) for t in behind)
 
 
 def _couples(case: Case, sentence: Sentence, place: int) -> bool:

@@ -78,7 +78,7 @@ def _deed(sentence: Sentence, place: int) -> Term | None:
         start = next((links[word] for word in ("of", "with") if word in links), None)
     elif after[:1] == ["to"] and sentence.tokens[place].word in BE | {"about", "yet"}:
         start = place + 1
-    behind = [t for t in sentence.terms if start is not None and start < t.token <= start + 3]
+    behind = () if start is None else sentence.between(start + 1, start + 4)
     deed = next((t for t in behind if t.kind == "word"), None)
     # Behind "to" no verb ends so, but things do: "offered to boys".
     things = deed is not None and "to" in links and re.search(r"[^s]s$", sentence.tokens[deed.token].word)

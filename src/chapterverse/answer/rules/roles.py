@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from chapterverse.answer.parse import Sentence, Term
-from chapterverse.answer.rules.case import Case, Objection, Pair, matches
+from chapterverse.answer.rules.case import Case, Objection, Pair
 from chapterverse.answer.units import unit_of
 from chapterverse.answer.wording import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS
 
@@ -41,8 +41,8 @@ _MEASURING = frozenset("before after above below".split())
 def moved(case: Case) -> Iterator[Objection]:
     """Parts change places only as phrases, inside a noun phrase, around "is" or "and", or with the verb's voice."""
     for number, sentence in enumerate(case.sentences):
-        verbs = list(_verbs(case.claim, sentence))
-        if any(_voice_undone(case.claim, verb, sentence, place) for verb, place in verbs):
+        verbs = list(_verbs(case, number))
+        if any(_voice_undone(case, verb, number, place) for verb, place in verbs):
             yield Objection("roles", "The verb has changed its voice, and what stands around it has not.")
         elif not any(_voice_changed(case.claim, verb, sentence, place) for verb, place in verbs):
             for before, after in pairwise(case.runs(number)):
@@ -182,31 +182,27 @@ def lead(sentence: Sentence, token: int) -> str:
     return ""
 
 
-def _verbs(claim: Sentence, sentence: Sentence) -> Iterator[Pair]:
-    for term in claim.terms:
+def _verbs(case: Case, number: int) -> Iterator[Pair]:
+    for term in case.claim.terms:
         if term.kind == "word":
-            yield from ((term, t) for t in sentence.terms if matches(term, t))
+            yield from ((term, place) for place in case.places(term, number))
 
 
 def _voice_changed(claim: Sentence, verb: Term, sentence: Sentence, place: Term) -> bool:
     return {claim.passive(verb.token), sentence.passive(place.token)} == {True, False}
 
 
-def _voice_undone(claim: Sentence, verb: Term, sentence: Sentence, place: Term) -> bool:
+def _voice_undone(case: Case, verb: Term, number: int, place: Term) -> bool:
     """Whether only one of the two verbs is in the passive, with its doer named, and yet the order is the same."""
+    claim, sentence = case.claim, case.sentences[number]
     if not _voice_changed(claim, verb, sentence, place):
         return False
     if not (_led_by(claim, verb.token) or _led_by(sentence, place.token)):
         return False
-    left = [t for t in claim.terms if t.token < verb.token and t.number is None]
-    right = [t for t in claim.terms if verb.token < t.token <= verb.token + _REACH and t.number is None]
-    return any(
-        any(t.token < place.token for t in sentence.terms if matches(one, t))
-        and any(place.token < t.token for t in sentence.terms if matches(other, t))
-        and not any(t.token > place.token for t in sentence.terms if matches(one, t))
-        for one in left
-        for other in right
-    )
+    left = [case.places(t, number) for t in claim.terms if t.token < verb.token and t.number is None]
+    right = [case.places(t, number) for t in claim.between(verb.token + 1, verb.token + 1 + _REACH) if t.number is None]
+    stays = any(spots[0].token < place.token and spots[-1].token <= place.token for spots in left if spots)
+    return stays and any(place.token < spots[-1].token for spots in right if spots)
 
 
 def _led_by(sentence: Sentence, verb: int) -> bool:
@@ -215,11 +211,11 @@ def _led_by(sentence: Sentence, verb: int) -> bool:
 
 def doers(case: Case) -> Iterator[Objection]:
     """A name right before a verb is who acts, and the claim must name it too."""
-    for sentence in case.sentences:
-        for verb, _ in _verbs(case.claim, sentence):
-            if not case.claim.verb(verb.token) or case.claim.passive(verb.token):
+    for number, sentence in enumerate(case.sentences):
+        for verb in case.claim.terms:
+            if verb.kind != "word" or not case.claim.verb(verb.token) or case.claim.passive(verb.token):
                 continue
-            places = [t for t in sentence.terms if matches(verb, t) and sentence.verb(t.token)]
+            places = [place for place in case.places(verb, number) if sentence.verb(place.token)]
             if places and all(_acts(case, sentence, place) for place in places):
                 yield Objection("roles", f"In the evidence someone else is who {case.claim.tokens[verb.token].word}.")
                 return
@@ -237,7 +233,7 @@ def _acts(case: Case, sentence: Sentence, verb: Term) -> bool:
     while lead in sentence.named:
         lead -= 1
     led = lead >= 0 and sentence.tokens[lead].word in PREPOSITIONS
-    return not led and not any(matches(t, name) for t in case.claim.terms)
+    return not led and not case.claimed(name)
 
 
 def directions(case: Case) -> Iterator[Objection]:

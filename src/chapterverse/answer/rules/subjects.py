@@ -78,7 +78,7 @@ def stitched(case: Case) -> Iterator[Objection]:
 def _strange(case: Case, number: int) -> bool:
     """Whether a sentence begins with something that the claim does not speak of."""
     first = case.sentences[number].terms[:1]
-    return bool(first) and not any(matches(term, first[0]) for term in case.claim.terms)
+    return bool(first) and not case.claimed(first[0])
 
 
 def _has_own_subject(case: Case, value: Term, homes: set[int]) -> bool:
@@ -100,7 +100,7 @@ def unknown(case: Case) -> Iterator[Objection]:
         return
     word = tokens[first.token].word
     led = any(t.word in PREPOSITIONS for t in tokens[start : first.token])
-    if not led and word in case.new_words() and not case.claim.predicate(first.token):
+    if not led and word in case.new_words and not case.claim.predicate(first.token):
         yield Objection("subject", f"The evidence does not speak of “{word}”.")
 
 
@@ -114,7 +114,7 @@ def mentioned(case: Case) -> Iterator[Objection]:
         return
     if any(t.word in PREPOSITIONS for t in case.claim.tokens[: case.opening[0].token + 3]):
         return
-    places = [t for term in heads for t in sentence.terms if matches(term, t)]
+    places = [t for term in heads for t in case.places(term, case.home)]
     if any(_had(case, sentence, place.token) for place in places):
         return
     if places and all(_oblique(case, sentence, place.token) for place in places):
@@ -134,7 +134,7 @@ def _had(case: Case, sentence: Sentence, token: int) -> bool:
     if lead is None or (token in sentence.named and lead in sentence.named):
         return False
     before = next((t for t in reversed(sentence.terms) if t.token == lead - 1), None)
-    known = before is not None and any(matches(t, before) for t in case.claim.terms)
+    known = before is not None and case.claimed(before)
     if before is None or not known:
         return False
     if sentence.tokens[lead].word == "of":  # "the height of the tower is 40 m": it has that height, or is 40 m high
@@ -173,6 +173,7 @@ def _oblique(case: Case, sentence: Sentence, token: int) -> bool:
 class _Part(NamedTuple):
     """A part of a sentence that can stand alone, and the subject it has of its own."""
 
+    number: int
     terms: tuple[Term, ...]
     subject: tuple[Term, ...]
     refers: bool
@@ -181,13 +182,14 @@ class _Part(NamedTuple):
 
 def crossed(case: Case) -> Iterator[Objection]:
     """ "A is x, while B is y" must not become "A is y"."""
-    for sentence in case.sentences:
-        parts = list(_parts(sentence))
-        if not any(matches(term, t) for term in case.opening for t in sentence.terms):
+    for number, sentence in enumerate(case.sentences):
+        told = {t.part for term in case.opening for t in case.places(term, number)}
+        if not told:
             continue
-        about = [part for part in parts if any(matches(term, t) for term in case.opening for t in part.terms)]
+        parts = {part.number: part for part in _parts(sentence)}
+        about = [parts[n] for n in told]
         for term in case.claim.terms:
-            homes = [part for part in parts if any(matches(term, t) for t in part.terms)]
+            homes = [parts[n] for n in dict.fromkeys(t.part for t in case.places(term, number))]
             if term.kind == "word" and any(part.refers for part in about):
                 continue  # a pronoun there may well mean it
             if len(parts) > 1 and homes and term not in case.opening and all(_of_another(case, term, p) for p in homes):
@@ -198,7 +200,7 @@ def crossed(case: Case) -> Iterator[Objection]:
 
 def _of_another(case: Case, claimed: Term, part: _Part) -> bool:
     """Whether a part's subject is nothing that the claim speaks of, and the claim's is not in the part."""
-    strange = [t for t in part.subject if not any(matches(term, t) for term in case.claim.terms)]
+    strange = [t for t in part.subject if not case.claimed(t)]
     if any(matches(claimed, t) for t in part.subject):
         return False
     return bool(strange) and any(not any(matches(term, t) for t in part.terms) for term in case.opening)
@@ -212,4 +214,4 @@ def _parts(sentence: Sentence) -> Iterator[_Part]:
         verb = next((n for n in places if sentence.predicate(n)), None)
         own = verb is not None and sentence.tokens[lead].word not in (PRONOUNS | PREPOSITIONS) - _OWNING
         subject = tuple(t for t in terms if own and t.token < (verb or 0))[:2]
-        yield _Part(terms, subject, bool({"it", "them", "him"} & {sentence.tokens[n].word for n in places}))
+        yield _Part(number, terms, subject, bool({"it", "them", "him"} & {sentence.tokens[n].word for n in places}))

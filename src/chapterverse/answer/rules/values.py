@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -95,14 +96,16 @@ def _fits(claimed: Number, found: Number, sentence: Sentence, term: Term) -> boo
             found.unit or (stem(claimed.unit) not in near and claimed.unit != _range_unit(sentence, term))
         ):
             return False
-    asked = {t.word for t in sentence.tokens if t.clause == term.clause} & {"minimum", "maximum"}
+    asked = sentence.words & {"minimum", "maximum"}
+    if asked:
+        asked &= {t.word for t in sentence.tokens if t.clause == term.clause}
     bound = found.bound or {"minimum": "at least", "maximum": "at most"}.get("".join(asked), "")
     return claimed.bound in (bound, found.bound) or (claimed.bound == "about" and not found.bound)
 
 
 def _range_unit(sentence: Sentence, term: Term) -> str:
     """The unit behind the other end of a range: "between 2 and 8 °C"."""
-    after = next((t for t in sentence.terms if t.token > term.token), None)
+    after = next(iter(sentence.between(term.token + 1, len(sentence.tokens))), None)
     if after is None or after.number is None or term.number is None:
         return ""
     between = sentence.text[term.number.tail : after.number.lead].strip().lower()
@@ -151,7 +154,7 @@ def intervals(case: Case) -> Iterator[Objection]:
     mine = {step for _, step, _ in _steps(case.claim)}
     for sentence in case.sentences:
         for said, step, thing in _steps(sentence):
-            if step not in mine and any(matches(t, thing) for t in case.claim.terms):
+            if step not in mine and case.claimed(thing):
                 yield Objection("number", f"The evidence says “{said}”, which the claim leaves out.")
 
 
@@ -159,9 +162,11 @@ def _steps(sentence: Sentence) -> Iterator[tuple[str, str, Term]]:
     """Where only every so manyth is meant: the words, which one, and of what; "every other" is every second."""
     for first, second in pairwise(range(len(sentence.tokens))):
         one, other = sentence.tokens[first], sentence.tokens[second]
-        nth = next((t.key for t in sentence.terms if t.token == second and t.number and t.number.ordinal), "")
-        step = "#2" if (one.word, other.word) == ("every", "other") else nth if one.word in _EVERY else ""
-        thing = next((t for t in sentence.terms if t.token > second), None)
+        if one.word not in _EVERY:
+            continue
+        nth = next((t.key for t in sentence.between(second, second + 1) if t.number and t.number.ordinal), "")
+        step = "#2" if (one.word, other.word) == ("every", "other") else nth
+        thing = next(iter(sentence.between(second + 1, len(sentence.tokens))), None)
         if step and thing is not None:
             yield f"{one.word} {other.word}", step, thing
 
@@ -175,7 +180,7 @@ def partitives(case: Case) -> Iterator[Objection]:
                 continue
             if any(_same_part(case.claim, t, whole) for t in case.claim.terms):
                 continue  # of another number of them; whether that is there is judged with the numbers
-            if any(matches(t, whole) for t in case.claim.terms) and not _PARTLY & case.claim.words:
+            if case.claimed(whole) and not _PARTLY & case.claim.words:
                 said = sentence.text[sentence.tokens[term.token].start : sentence.tokens[whole.token].end]
                 yield Objection("number", f"The evidence says “{said}”, and the claim does not say how much of it.")
 
@@ -184,10 +189,11 @@ def _whole(sentence: Sentence, term: Term) -> Term | None:
     """What a number is a part of: the first term behind its "of"."""
     if term.number is None or term.number.ordinal or term.number.unit:
         return None
-    behind = [n for n, token in enumerate(sentence.tokens) if token.start >= term.number.tail]
-    if not behind or sentence.tokens[behind[0]].word != "of":
+    tail = term.number.tail
+    of = bisect_left(sentence.tokens, tail, key=lambda token: token.start)
+    if of == len(sentence.tokens) or sentence.tokens[of].word != "of":
         return None
-    return next((t for t in sentence.terms if behind[0] < t.token <= behind[0] + 4 and t.kind != "number"), None)
+    return next((t for t in sentence.between(of + 1, of + 5) if t.kind != "number"), None)
 
 
 def _same_part(claim: Sentence, number: Term, whole: Term) -> bool:
@@ -212,18 +218,21 @@ def _unit(word: str) -> str:
 def _belongs(case: Case, claimed: Term, number: int, found: Term) -> bool:
     """Whether no rival of the value stands closer to what the claim puts it beside."""
     sentence = case.sentences[number]
-    if any(d.start <= sentence.tokens[found.token].start < d.end for d in sentence.dates) and not _year(found):
+    if found.token in sentence.dated and not _year(found):
         return True  # the day of a date: the date is compared as a whole
     wanted = _around(case.claim, claimed)
+    if not wanted:
+        return True
 
     def closeness(place: Term) -> float:
         near = _around(sentence, place)
         return sum(max((_nearness(a, b) for b in near if matches(a.term, b.term)), default=0.0) for a in wanted)
 
-    own = [t for t in case.claim.terms if {o.clause for o in sentence.terms if matches(t, o)} == {found.clause}]
+    close = closeness(found)
+    # A later clause takes its subject and verb from the one before it: "every 500 hours, or every 250 in dust".
+    own = any(t != claimed and {o.clause for o in case.places(t, number)} == {found.clause} for t in case.claim.terms)
     return all(
-        # A later clause takes its subject and verb from the one before it: "every 500 hours, or every 250 in dust".
-        closeness(found) >= closeness(rival) or (found.clause > rival.clause and set(own) - {claimed})
+        close >= closeness(rival) or (own and found.clause > rival.clause)
         for rival in _rivals(case, claimed, sentence, found)
     )
 
@@ -241,13 +250,12 @@ def _rivals(case: Case, claimed: Term, sentence: Sentence, found: Term) -> Itera
         if term.key == found.key:
             continue
         if found.number is None:
-            taken = any(matches(t, term) for t in case.claim.terms)
+            taken = case.claimed(term)
             if closed_set(term.key) == closed_set(found.key) and not taken:
                 yield term
         elif term.number is not None and (_year(term), term.number.ordinal) == (_year(found), found.number.ordinal):
             others = _counted(sentence, term)
-            dated = any(d.start <= sentence.tokens[term.token].start < d.end for d in sentence.dates)
-            if (_year(term) or not dated) and (
+            if (_year(term) or term.token not in sentence.dated) and (
                 not counted or not others or counted & others or (counted == {"°"} and {"°C", "°F"} & others)
             ):
                 yield term
@@ -257,7 +265,7 @@ def _counted(sentence: Sentence, term: Term) -> set[str]:
     """What a number counts: its unit, or the words right behind it."""
     if term.number is None or term.number.unit:
         return {term.number.unit} if term.number is not None else set()
-    behind = (t for t in sentence.terms if term.token < t.token <= term.token + 3)
+    behind = sentence.between(term.token + 1, term.token + 4)
     return {t.key for t in behind if t.clause == term.clause and t.number is None}
 
 
@@ -276,26 +284,26 @@ class _Neighbour(NamedTuple):
 def _around(sentence: Sentence, value: Term) -> list[_Neighbour]:
     """The terms near a value in its part of the sentence, on either side as far as the next number."""
     found: list[_Neighbour] = []
-    others = [t for t in sentence.terms if t.part == value.part]
-    for side in ([t for t in others if t.token > value.token], [t for t in others if t.token < value.token][::-1]):
-        for term in side:
-            steps = term.token - value.token
-            if abs(steps) > _NEAR or (term.number is not None and value.number is not None):
+    behind = sentence.between(value.token + 1, value.token + _NEAR + 1)
+    before = sentence.between(value.token - _NEAR, value.token)[::-1]
+    for side in (behind, before):
+        for term in (t for t in side if t.part == value.part):
+            if term.number is not None and value.number is not None:
                 break
-            found.append(_Neighbour(term, steps))
+            found.append(_Neighbour(term, term.token - value.token))
     return found
 
 
 def paired(case: Case) -> Iterator[Objection]:
     """ "Begun in 1311 and finished in 1340" must not become "finished in 1311"."""
     claimed = {t.key for t in case.claim.terms if t.number is not None}
-    for sentence in case.sentences:
+    for number, sentence in enumerate(case.sentences):
         valued = {t.clause for t in sentence.terms if t.key in claimed}
         others = {
             t.clause for t in sentence.terms if t.number is not None and t.key not in claimed and not t.number.ordinal
         }
         for term in case.claim.terms:
-            clauses = {t.clause for t in sentence.terms if matches(term, t)}
+            clauses = {t.clause for t in case.places(term, number)}
             later = bool(valued and clauses) and min(clauses) > max(valued)
             if term.kind == "word" and later and clauses <= others and _sole(case, term):
                 word = case.claim.tokens[term.token].word
