@@ -283,6 +283,13 @@ class TestHostedModel:
         assert caught.value.retryable
         assert caught.value.details["reason"] == "malformed"
 
+    def test_a_sentence_may_be_tried_again_with_another_quote(self, httpserver: HTTPServer) -> None:
+        said = ("It was cast in 1702.", ["S1"])
+        drafts = draft_json((*said, "cast in 1703"), (*said, "cast in 1702"), (*said, "cast in 1702"))
+        model, _ = hosted(httpserver, Said(drafts[:-2]), Said(drafts))
+        drafted = run(QUESTION, passages(BELL), model)
+        assert [one.quote for one in drafted.sentences] == ["cast in 1703", "cast in 1702"]
+
     def test_usage_counts_both_attempts(self, httpserver: HTTPServer) -> None:
         model, _ = hosted(httpserver, Said("no"), Said(GOOD))
         drafted = run(QUESTION, passages(BELL), model)

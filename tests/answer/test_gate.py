@@ -490,10 +490,10 @@ def test_a_pronoun_of_the_book_stands_for_the_only_person_before_it(before: str,
 
 @pytest.mark.parametrize(("limits", "most"), [(DEFAULT, 5), (PLAIN, 3)])
 def test_an_answer_has_so_many_sentences_at_the_most(limits: Limits, most: int) -> None:
-    draft = [
-        DraftSentence("It had one hand and a loud bell.", ("S1",), "It had one hand and a loud bell.", "quote")
-    ] * 7
-    gated = gate(*draft, limits=limits)
+    told = [f"The bell of tower {n} is loud." for n in range(7)]
+    passages = [Excerpt("S1", " ".join(told))]
+    drafts = [DraftSentence(text, ("S1",), text, "quote") for text in told]
+    gated = check(drafts, passages, Trusting(), split, limits)  # type: ignore[arg-type]
     assert len(gated.sentences) == most
     assert codes(gated) == ["too_long"] * (7 - most)
 
@@ -661,3 +661,24 @@ def test_marks_are_found_behind_any_gap() -> None:
     gap = " " * 9_000
     assert marks.without(f"It is so{gap}[S1]{gap}.") == "It is so."
     assert marks.keys(f"It is{gap}so{gap}[ S1, S2 ].") == ("S1", "S2")
+
+
+def test_a_text_passes_once_and_as_soon_as_its_quote_is_right() -> None:
+    told, quote = "Hugh Bellamy bought the clock in 1641.", "The clock was bought by Hugh Bellamy in 1641"
+    wrong, right = statement(told, "bought by Hugh Bellamy in 1642"), statement(told, quote)
+    again = [right, statement(f"{told} [S1]", "bought by Hugh Bellamy"), statement(f"{told}\n{told}", quote)]
+    other = "The tower at Stennet is ninety feet high."
+    gated = gate(wrong, *again, statement(other, other, "S2"))
+    assert [one.text for one in gated.sentences] == [told, other]
+    assert [issue.code for issue in gated.issues] == ["quote_not_found"]
+
+
+def test_a_quote_passes_once_however_its_signs_are_written() -> None:
+    book, typed = (
+        DraftSentence(text, ("S2",), text, "quote")
+        for text in (
+            "“It leans,” he wrote—but\nnobody   believed him.",
+            '"It leans," he wrote-but nobody believed him.',
+        )
+    )
+    assert len(gate(book, typed).sentences) == len(gate(typed, book).sentences) == 1

@@ -112,7 +112,7 @@ class _Desk:
     settings: AgentSettings
     search: Search | None
     hear: Say
-    said: set[str] = field(default_factory=set)
+    said: set[DraftSentence] = field(default_factory=set)
     fence: str = field(default_factory=new_fence)
     searches: int = 0
     usage: GenerationUsage = GenerationUsage()
@@ -123,9 +123,9 @@ class _Desk:
         return self.search is not None and self.searches < self.settings.searches
 
     async def say(self, sentence: DraftSentence) -> None:
-        """Pass a sentence on; one that was said before, by a model that had to begin again, is not repeated."""
-        if sentence.text not in self.said:
-            self.said.add(sentence.text)
+        """Pass a sentence on, but not again what a model that had to begin anew repeats with the same grounds."""
+        if sentence not in self.said:
+            self.said.add(sentence)
             await self.hear(sentence, self.passages)
 
     async def look_up(self, query: str) -> str:

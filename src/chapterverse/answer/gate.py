@@ -171,6 +171,7 @@ class Gate:
         """What a pronoun of the next sentence stands for; None if the sentence that names it was dropped."""
         self._last: tuple[Located, ...] = ()
         """Where the sentence that passed last stands in the book."""
+        self._said: set[str] = set()
         self.issues: list[Issue] = []
 
     def offer(self, passages: Iterable[PassageLike]) -> None:
@@ -181,9 +182,11 @@ class Gate:
                 self._units[passage.id] = units(passage.text, self._sentences)
 
     def check_one(self, draft: DraftSentence) -> list[Passed]:
-        """What passes of one item of a draft, which may hold more than one sentence."""
+        """What passes of one item of a draft, which may hold more than one sentence; nothing passes twice."""
         passed = []
         for sentence in self._split(draft):
+            if _plain(sentence.text) in self._said:
+                continue
             try:
                 found = self._check(sentence)
             except _Rejected as reason:
@@ -191,6 +194,9 @@ class Gate:
                 if reason.code != "empty":  # nothing that follows refers to "No."
                     self._referent = None
                 continue
+            if _plain(found.text) in self._said:
+                continue
+            self._said |= {_plain(sentence.text), _plain(found.text)}
             passed.append(found)
             self._last = found.quotes
             self._referent = _subject(found.text) or self._referent
@@ -422,6 +428,11 @@ def _has_speaker(text: str, evidence: Sequence[Evidence] = ()) -> bool:
         if not name and before.lower() not in _NUMBERED:
             return True
     return _OTHER_FIRSTS.search(text) is not None
+
+
+def _plain(text: str) -> str:
+    """What is the same to whoever reads it."""
+    return " ".join(marks.without(text).split())
 
 
 def _subject(text: str) -> str:
