@@ -249,6 +249,25 @@ class TestHostedModel:
         assert results[1] == "The search found nothing in the book."
         assert results[2] == "There are no more searches. Answer from what you have."
 
+    @pytest.mark.parametrize("query", ["", " ?", "a" * 2_000, 7, None])
+    def test_a_search_for_nothing_finds_nothing(self, query: object, httpserver: HTTPServer) -> None:
+        """The model is told so; the user, who has asked for something, is answered."""
+        asked: list[str] = []
+
+        async def search(words: str) -> list[Passage]:
+            asked.append(words)
+            return []
+
+        model, chat = hosted(httpserver, Said(calls=[(SEARCH_TOOL, {"query": query})]), Said(GOOD))
+        assert run(QUESTION, passages(BELL), model, search=search).sentences
+        assert asked == []
+        assert chat.bodies[1]["messages"][-1]["content"] == "The search found nothing in the book."
+
+    def test_a_search_for_half_a_character_is_malformed(self, httpserver: HTTPServer) -> None:
+        model, chat = hosted(httpserver, Said(calls=[(SEARCH_TOOL, {"query": "\ud800"})]), Said(GOOD))
+        assert run(QUESTION, passages(BELL), model, search=_nothing).sentences
+        assert "not JSON" in chat.bodies[1]["messages"][-1]["content"]
+
     def test_a_model_that_only_ever_searches_is_stopped(self, httpserver: HTTPServer) -> None:
         model, chat = hosted(httpserver, Said(calls=[(SEARCH_TOOL, {"query": "x"})]))
         with pytest.raises(GenerationError, match="form"):
@@ -264,6 +283,12 @@ class TestHostedModel:
             pytest.param(Said(None, finish="length"), id="nothing before the limit"),
             pytest.param(Said('{"answer": "1702"}'), id="another schema"),
             pytest.param(Said('{"sentences": [{"text": 1}], "absent": []}'), id="wrong types"),
+            pytest.param(Said(GOOD.replace("1702.", "1702\\ud800")), id="half a character"),
+            pytest.param(Said('{"sentences": ' + "[" * 3_000 + "}"), id="too deep"),
+            pytest.param(Said('{"sentences": [' + '{"text":' * 2_000 + "{}"), id="too deep within a sentence"),
+            pytest.param(Said(GOOD.replace("1702", "NaN", 1).replace('"The great', "The great", 1)), id="no string"),
+            pytest.param(Said(GOOD.replace("1702", "1702 " * 11_000)), id="without end"),
+            pytest.param(Said(f"```json\n{GOOD}\n```"), id="a fence around it"),
             pytest.param(Said(calls=[("delete_book", {})]), id="a tool that is not there"),
             pytest.param(Raw(200, "<html>hello</html>", content_type="text/html"), id="a web page"),
             pytest.param(Raw(200, '{"choices": [{"mess'), id="broken JSON"),

@@ -6,6 +6,7 @@ It takes seconds to import, so import this module when a question is asked, not 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,10 +15,8 @@ from agents import (
     Agent,
     AgentsException,
     FunctionTool,
-    MaxTurnsExceeded,
     Model,
     ModelBehaviorError,
-    ModelRefusalError,
     ModelResponse,
     ModelSettings,
     RunConfig,
@@ -26,11 +25,11 @@ from agents import (
     TResponseInputItem,
     Usage,
 )
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from chapterverse.answer import prompts
 from chapterverse.answer.fences import fenced, fenced_passages, new_fence
-from chapterverse.answer.form import Arriving, DraftOutput, absences, as_draft
+from chapterverse.answer.form import Arriving, DraftOutput, Text, absences, as_draft
 from chapterverse.errors import AstRagError, GenerationError, NoContentError
 from chapterverse.types import DraftSentence, Passage
 
@@ -40,6 +39,8 @@ logging.getLogger("openai.agents").addHandler(logging.NullHandler())
 SEARCH_TOOL = "search_book_content"
 ATTEMPTS = 2
 """A model that does not answer in the form asked for is asked once more."""
+_LONGEST_QUERY = 1_000
+"""Characters of a search, as of a question."""
 
 Search = Callable[[str], Awaitable[Sequence[Passage]]]
 """Passages for a query that passed validation; their ids do not matter."""
@@ -133,6 +134,8 @@ class _Desk:
         if not self.may_search or self.search is None:
             return prompts.NO_MORE_SEARCHES
         self.searches += 1
+        if not re.search(r"\w", query):
+            return prompts.NOTHING_FOUND  # a query that is none is the model's fault, not the user's
         known = {_identity(passage): passage for passage in self.passages}
         answer: list[Passage] = []
         for found in await self.search(query):
@@ -169,16 +172,15 @@ async def _ask(desk: _Desk, model: Model) -> None:
     agent = _agent(desk, model)
     reminder: TResponseInputItem = {"role": "user", "content": prompts.WRONG_FORM}
     reminders: list[TResponseInputItem] = []
-    failure: AgentsException | None = None
+    failure: Exception | None = None
     for _ in range(ATTEMPTS):
         asked: TResponseInputItem = {"role": "user", "content": fenced(desk.question, desk.passages, desk.fence)}
         try:
             return await _run(desk, agent, [asked, *reminders])
-        except (ModelBehaviorError, ModelRefusalError, MaxTurnsExceeded) as error:
-            failure = error
-            reminders = [reminder]
-        except AgentsException as error:
-            raise _own_error(error) or error from error
+        except (AgentsException, UnicodeError, RecursionError) as error:  # what it said is nothing that can be read
+            if own := _own_error(error):
+                raise own from error
+            failure, reminders = error, [reminder]
     raise GenerationError(
         "The model did not answer in the form that it was asked for, and again did not when it was reminded."
         " Try again, or use another model.",
@@ -206,6 +208,8 @@ async def _run(desk: _Desk, agent: Agent[None], items: list[TResponseInputItem])
             elif event.data.type == "response.output_text.delta":
                 for sentence in arriving.feed(event.data.delta):
                     await desk.say(as_draft(sentence, desk.question))
+                if arriving.endless:
+                    raise ModelBehaviorError("The answer does not end.")
     finally:
         result.cancel()  # whoever no longer listens must not leave a model writing
     output = result.final_output_as(DraftOutput, raise_if_incorrect_type=True)
@@ -235,15 +239,15 @@ def _agent(desk: _Desk, model: Model) -> Agent[None]:
 class _SearchArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    query: str
+    query: Text = Field(max_length=_LONGEST_QUERY)
 
 
 def _search_tool(desk: _Desk) -> FunctionTool:
     async def invoke(_: Any, arguments: str) -> str:
         try:
             query = _SearchArguments.model_validate_json(arguments).query
-        except ValueError as error:
-            raise ModelBehaviorError(f"{SEARCH_TOOL} was called without a query.") from error
+        except ValueError:
+            query = ""
         return await desk.look_up(query)
 
     return FunctionTool(

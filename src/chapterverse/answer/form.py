@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from chapterverse.answer import prompts
 from chapterverse.types import DraftSentence, SentenceKind
@@ -14,6 +15,16 @@ from chapterverse.types import DraftSentence, SentenceKind
 _OPENING = re.compile(r'\s*\{\s*"sentences"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
+LONGEST = 100_000
+"""How many characters an answer may have: one that goes on is none, however it would end."""
+
+
+def _encodable(text: str) -> str:
+    text.encode()  # half a character, as JSON can write it, can neither be read nor sent on
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
 
 
 class DraftedSentence(BaseModel):
@@ -21,9 +32,9 @@ class DraftedSentence(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str
-    citations: list[str]
-    quote: str
+    text: Text
+    citations: list[Text]
+    quote: Text
 
 
 class DraftOutput(BaseModel):
@@ -32,7 +43,7 @@ class DraftOutput(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sentences: list[DraftedSentence]
-    absent: list[str]
+    absent: list[Text]
     """Parts of the question that are not answered, in its own words."""
 
 
@@ -46,8 +57,14 @@ class Arriving:
         self._text = ""
         self._at: int | None = None
 
+    @property
+    def endless(self) -> bool:
+        return len(self._text) > LONGEST
+
     def feed(self, piece: str) -> Iterator[DraftedSentence]:
         self._text += piece
+        if "}" not in piece:
+            return  # no sentence ends here
         if self._at is None:
             opening = _OPENING.match(self._text)
             if opening is None:
@@ -58,7 +75,7 @@ class Arriving:
             try:
                 value, end = _DECODER.raw_decode(self._text, between.end() if between else self._at)
                 sentence = DraftedSentence.model_validate(value)
-            except ValueError:  # not complete yet, the end of the list, or not of the form
+            except (ValueError, RecursionError):  # not complete yet, the end of the list, or not of the form
                 return
             self._at = end
             yield sentence
