@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 
+from chapterverse.answer import form
 from chapterverse.answer.agent import (
     DEFAULTS,
     SEARCH_TOOL,
@@ -213,6 +214,19 @@ class TestHostedModel:
             "No answer to this part of the question was found in the book: the great bell"
         ]
 
+    def test_a_question_that_is_answered_is_not_called_absent(self, httpserver: HTTPServer) -> None:
+        said = ("It was cast in 1702.", ["S1"], "cast in 1702")
+        model, _ = hosted(httpserver, Said(draft_json(said, absent=[QUESTION, QUESTION.upper().strip("?")])))
+        assert [one.text for one in run(QUESTION, passages(BELL), model).sentences] == ["It was cast in 1702."]
+
+    @pytest.mark.parametrize(("offered", "kind"), [(passages(BELL), "statement"), (selection(BELL), "notice")])
+    def test_the_notice_of_a_selection_is_none_of_a_book(
+        self, offered: Sequence[Passage], kind: str, httpserver: HTTPServer
+    ) -> None:
+        text = "No answer to this part of the question was found in the selected text: the great bell"
+        model, _ = hosted(httpserver, Said(draft_json((text, ["S1"], BELL))))
+        assert [one.kind for one in run(QUESTION, offered, model).sentences] == [kind]
+
     def test_no_sentences_is_an_abstention_not_an_error(self, httpserver: HTTPServer) -> None:
         model, chat = hosted(httpserver, Said(draft_json()))
         assert run(QUESTION, passages(BELL), model).sentences == ()
@@ -285,9 +299,8 @@ class TestHostedModel:
             pytest.param(Said('{"sentences": [{"text": 1}], "absent": []}'), id="wrong types"),
             pytest.param(Said(GOOD.replace("1702.", "1702\\ud800")), id="half a character"),
             pytest.param(Said('{"sentences": ' + "[" * 3_000 + "}"), id="too deep"),
-            pytest.param(Said('{"sentences": [' + '{"text":' * 2_000 + "{}"), id="too deep within a sentence"),
+            pytest.param(Said('{"sentences": [' + '{"text":' * 1_200 + "{}"), id="too deep within a sentence"),
             pytest.param(Said(GOOD.replace("1702", "NaN", 1).replace('"The great', "The great", 1)), id="no string"),
-            pytest.param(Said(GOOD.replace("1702", "1702 " * 11_000)), id="without end"),
             pytest.param(Said(f"```json\n{GOOD}\n```"), id="a fence around it"),
             pytest.param(Said(calls=[("delete_book", {})]), id="a tool that is not there"),
             pytest.param(Raw(200, "<html>hello</html>", content_type="text/html"), id="a web page"),
@@ -314,6 +327,14 @@ class TestHostedModel:
         model, _ = hosted(httpserver, Said(drafts[:-2]), Said(drafts))
         drafted = run(QUESTION, passages(BELL), model)
         assert [one.quote for one in drafted.sentences] == ["cast in 1703", "cast in 1702"]
+
+    def test_an_answer_without_end_is_not_waited_for(
+        self, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(form, "LONGEST", 1_000)
+        model, chat = hosted(httpserver, Said(GOOD.replace("1702", "1702 " * 300)), Said(GOOD))
+        assert [one.text for one in run(QUESTION, passages(BELL), model).sentences] == [BELL[:32]]
+        assert len(chat.bodies) == 2
 
     def test_usage_counts_both_attempts(self, httpserver: HTTPServer) -> None:
         model, _ = hosted(httpserver, Said("no"), Said(GOOD))

@@ -17,7 +17,7 @@ from chapterverse.answer.validate import Excerpt
 from chapterverse.errors import AstRagValidationError
 from chapterverse.ingest.sentences import split
 from chapterverse.reading.reader import Reader
-from chapterverse.types import DraftSentence, Support
+from chapterverse.types import DraftSentence, SentenceKind, Support
 from tests.answer.draft_sets import Case, cases
 
 CLOCK = (
@@ -682,3 +682,13 @@ def test_a_quote_passes_once_however_its_signs_are_written() -> None:
         )
     )
     assert len(gate(book, typed).sentences) == len(gate(typed, book).sentences) == 1
+
+
+@pytest.mark.parametrize("kind", ["statement", "quote"])
+@pytest.mark.parametrize(
+    "text",
+    [CONFLICT, "the book gives more than one answer [S1]", f"{NOT_IN_BOOK}!", PART_ABSENT.format(part="the clock.")],
+)
+def test_what_is_said_of_answers_is_no_answer(text: str, kind: SentenceKind) -> None:
+    draft = DraftSentence(text, ("S1",), "The clock was bought by Hugh Bellamy in 1641", kind)
+    assert codes(gate(draft)) == ["notice"]

@@ -198,7 +198,7 @@ async def _run(desk: _Desk, agent: Agent[None], items: list[TResponseInputItem])
         max_turns=desk.settings.searches - desk.searches + 1 if desk.search else 1,
         run_config=RunConfig(tracing_disabled=not desk.settings.tracing, trace_include_sensitive_data=False),
     )
-    arriving = Arriving()
+    arriving, selected = Arriving(), all(passage.entry is None for passage in desk.passages)
     try:
         async for event in result.stream_events():
             if event.type != "raw_response_event":
@@ -207,14 +207,13 @@ async def _run(desk: _Desk, agent: Agent[None], items: list[TResponseInputItem])
                 arriving = Arriving()
             elif event.data.type == "response.output_text.delta":
                 for sentence in arriving.feed(event.data.delta):
-                    await desk.say(as_draft(sentence, desk.question))
+                    await desk.say(as_draft(sentence, desk.question, selected))
                 if arriving.endless:
                     raise ModelBehaviorError("The answer does not end.")
     finally:
         result.cancel()  # whoever no longer listens must not leave a model writing
     output = result.final_output_as(DraftOutput, raise_if_incorrect_type=True)
-    selected = all(passage.entry is None for passage in desk.passages)
-    drafted = [as_draft(one, desk.question) for one in output.sentences]
+    drafted = [as_draft(one, desk.question, selected) for one in output.sentences]
     for one in [*drafted, *absences(output, desk.question, selected)]:
         await desk.say(one)
 

@@ -81,21 +81,25 @@ class Arriving:
             yield sentence
 
 
-def as_draft(sentence: DraftedSentence, question: str) -> DraftSentence:
+def as_draft(sentence: DraftedSentence, question: str, selected: bool = False) -> DraftSentence:
     """The sentence as the gate takes it."""
-    return DraftSentence(sentence.text, tuple(sentence.citations), sentence.quote, _kind(sentence, question))
+    return DraftSentence(sentence.text, tuple(sentence.citations), sentence.quote, _kind(sentence, question, selected))
 
 
 def absences(output: DraftOutput, question: str, selected: bool) -> list[DraftSentence]:
     """A notice in fixed words for each part of the question that an answer calls absent."""
-    phrase = prompts.PART_ABSENT_SELECTION if selected else prompts.PART_ABSENT
-    notices = [phrase.format(part=part.strip()) for part in output.absent]
+    notices = [_absent(selected) + part.strip() for part in output.absent]
     # What a model calls a part of the question may be anything; only words of the question are repeated to the user.
     return [DraftSentence(text, kind="notice") for text in notices if prompts.is_notice(text, question)]
 
 
-def _kind(sentence: DraftedSentence, question: str) -> SentenceKind:
+def _absent(selected: bool) -> str:
+    phrase = prompts.PART_ABSENT_SELECTION if selected else prompts.PART_ABSENT
+    return phrase.removesuffix("{part}")
+
+
+def _kind(sentence: DraftedSentence, question: str, selected: bool) -> SentenceKind:
     # a model may call a part absent; that the book refuses or contradicts itself is for the pipeline to say
-    if sentence.text not in prompts.NOTICES and prompts.is_notice(sentence.text, question):
+    if sentence.text.startswith(_absent(selected)) and prompts.is_notice(sentence.text, question):
         return "notice"
     return "quote" if sentence.quote.split() == sentence.text.split() != [] else "statement"

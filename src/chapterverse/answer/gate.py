@@ -222,6 +222,8 @@ class Gate:
             if not prompts.is_notice(draft.text, self._question):
                 raise _Rejected("notice", "A notice must be one of the fixed phrases.")
             return Passed(draft.text, "notice")
+        if prompts.sounds_like_notice(draft.text):
+            raise _Rejected("notice", "These words are said of an answer, and are no part of one.")
         if not draft.citations:
             raise _Rejected("uncited", "The sentence cites no passage that was offered.")
         passed = self._quote(draft) if draft.kind == "quote" else self._statement(draft)

@@ -34,14 +34,24 @@ _NOTICES_WITH_PART = tuple(
 
 
 def is_notice(text: str, question: str = "") -> bool:
-    """Whether a text is one of the fixed phrases; what a phrase says is absent must be words of the question."""
+    """Whether a text is one of the fixed phrases; what one says is absent must be words of the question, and not all:
+    then there would be nothing to answer."""
     if text in NOTICES:
         return True
     asked = _words(question)
     return any(
-        (match := phrase.fullmatch(text)) is not None and _contains(asked, _words(match["part"]))
+        (match := phrase.fullmatch(text)) is not None
+        and _words(match["part"]) != asked
+        and _contains(asked, _words(match["part"]))
         for phrase in _NOTICES_WITH_PART
     )
+
+
+def sounds_like_notice(text: str) -> bool:
+    """Whether a text has the words of a fixed phrase, however it is punctuated."""
+    said = _words(text)
+    parts = [_words(phrase.removesuffix("{part}")) for phrase in (PART_ABSENT, PART_ABSENT_SELECTION)]
+    return said in [_words(notice) for notice in NOTICES] or any(said[: len(part)] == part for part in parts)
 
 
 def _words(text: str) -> list[str]:
