@@ -58,6 +58,13 @@ def test_a_model_that_fails_is_an_error_that_says_so(
     assert "a-secret-key" not in str(caught.value)
 
 
+def test_an_address_that_has_moved_is_named_as_such(httpserver: HTTPServer) -> None:
+    chat = ChatServer(httpserver, [Raw(302, "")])
+    with pytest.raises(GenerationError, match=r"sends to another address \(HTTP 302\).*Check its address") as caught:
+        ask(chat.base_url)
+    assert not caught.value.retryable
+
+
 def test_a_failure_is_told_once_and_not_logged_to_the_terminal_before(httpserver: HTTPServer) -> None:
     chat = ChatServer(httpserver, [Raw(401, error("Bad key."))])
     asked = [sys.executable, "-m", "chapterverse", "ask", QUESTION, "-s", BELL, "--model", "openai:test"]

@@ -85,7 +85,11 @@ def error_for(provider: Provider, failure: Failure, key: str | None, cause: Base
         message = f"{provider.title} cannot be reached: {said}."
         return AstRagRetrievalError(message, details=details, cause=shown)
     if status < 400:
-        message = f"{provider.title} answered with something that is not embeddings: {said}. Check its address."
+        moved = status >= 300
+        what = (
+            f"sends to another address (HTTP {status})" if moved else "answered with something that is not embeddings"
+        )
+        message = f"{provider.title} {what}: {said}. Check its address."
         return AstRagRetrievalError(message, details=details, cause=shown, retryable=False)
     if status in _PASSING or status >= 500:
         details["retry_after"] = failure.retry_after
