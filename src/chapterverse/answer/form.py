@@ -90,7 +90,7 @@ def absences(output: DraftOutput, question: str, selected: bool) -> list[DraftSe
     """A notice in fixed words for each part of the question that an answer calls absent."""
     notices = [_absent(selected) + part.strip() for part in output.absent]
     # What a model calls a part of the question may be anything; only words of the question are repeated to the user.
-    return [DraftSentence(text, kind="notice") for text in notices if prompts.is_notice(text, question)]
+    return [DraftSentence(text, kind="notice") for text in notices if _may_say(text, question, selected)]
 
 
 def _absent(selected: bool) -> str:
@@ -98,8 +98,14 @@ def _absent(selected: bool) -> str:
     return phrase.removesuffix("{part}")
 
 
+def _may_say(text: str, question: str, selected: bool) -> bool:
+    """Whether a text is the notice that a model may give, of a part of this question."""
+    fitting = text.startswith(_absent(selected)) and prompts.is_notice(text, question)
+    return fitting and prompts.leaves_something(text, question)
+
+
 def _kind(sentence: DraftedSentence, question: str, selected: bool) -> SentenceKind:
     # a model may call a part absent; that the book refuses or contradicts itself is for the pipeline to say
-    if sentence.text.startswith(_absent(selected)) and prompts.is_notice(sentence.text, question):
+    if _may_say(sentence.text, question, selected):
         return "notice"
     return "quote" if sentence.quote.split() == sentence.text.split() != [] else "statement"

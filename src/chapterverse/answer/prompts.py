@@ -34,17 +34,19 @@ _NOTICES_WITH_PART = tuple(
 
 
 def is_notice(text: str, question: str = "") -> bool:
-    """Whether a text is one of the fixed phrases; what one says is absent must be words of the question, and not all:
-    then there would be nothing to answer."""
+    """Whether a text is one of the fixed phrases; what a phrase says is absent must be words of the question."""
     if text in NOTICES:
         return True
     asked = _words(question)
     return any(
-        (match := phrase.fullmatch(text)) is not None
-        and _words(match["part"]) != asked
-        and _contains(asked, _words(match["part"]))
+        (match := phrase.fullmatch(text)) is not None and _contains(asked, _words(match["part"]))
         for phrase in _NOTICES_WITH_PART
     )
+
+
+def leaves_something(text: str, question: str) -> bool:
+    """Whether a notice calls less absent than the whole question: only then can it stand beside an answer."""
+    return not _contains(_words(text), _words(question))
 
 
 def sounds_like_notice(text: str) -> bool:
