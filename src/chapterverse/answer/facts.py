@@ -167,16 +167,19 @@ _AFTER |= {f"{link} {word}": "at most" for link in ("or", "and") for word in ("y
 _BOUND_AFTER = re.compile(rf"(?:\s+\w+)?\s+({'|'.join(_AFTER)})\b", re.IGNORECASE)
 
 _LOOSE_ONE = re.compile(r"(?:\b(?:no|any|every|each|this|that|the|which|another|only|some)\s+)$", re.IGNORECASE)
+_SECOND_AS_UNIT = re.compile(r"\d\s*$|\b(?:a|per|one)\s+$", re.IGNORECASE)
 _ONE_AS_NOUN = re.compile(r"\s+(?:of|another|who|that|which|is|was|by|has|had|may|can|must|should)\b|[.,;]|$", re.I)
 
 
 def numbers(text: str) -> list[Number]:
     """Every number of a text, in order; years, days of a month and ordinals among them."""
-    found: dict[int, Number] = {}
+    found: list[Number] = []
+    reach = 0  # of those found so far: what begins before it is a part of one
     for number in sorted([*_digits(text), *_fractions(text), *_spelled(text)], key=lambda n: (n.start, -n.end)):
-        if not any(other.start <= number.start < other.end for other in found.values()):
-            found[number.start] = number
-    return [_dressed(text, number) for number in found.values()]
+        if number.start >= reach:
+            found.append(number)
+            reach = number.end
+    return [_dressed(text, number) for number in found]
 
 
 def _digits(text: str) -> Iterator[Number]:
@@ -211,9 +214,12 @@ def _raised(value: Fraction, power: int) -> Fraction:
 def _spelled(text: str) -> Iterator[Number]:
     for match in _SPELLED.finditer(text):
         words = [w for w in re.split(r"[\s-]+", match[0].lower()) if w not in ("and", "a", "an")]
-        if words == ["one"] and (_LOOSE_ONE.search(text[: match.start()]) or _ONE_AS_NOUN.match(text, match.end())):
+        if words == ["one"] and (
+            _LOOSE_ONE.search(text, max(0, match.start() - _BOUND_REACH), match.start())
+            or _ONE_AS_NOUN.match(text, match.end())
+        ):
             continue  # "no one", "the one that"
-        if words == ["second"] and re.search(r"\d\s*$|\b(?:a|per|one)\s+$", text[: match.start()], re.IGNORECASE):
+        if words == ["second"] and _SECOND_AS_UNIT.search(text, max(0, match.start() - _BOUND_REACH), match.start()):
             continue  # the unit
         for value, ordinal in _values(words):
             yield Number(match.start(), match.end(), Fraction(value), "", ordinal)
@@ -303,10 +309,12 @@ _DATES = [
 def dates(text: str) -> list[Date]:
     """Every date of at least two parts, in order."""
     found: list[Date] = []
+    taken = bytearray(len(text))
     for pattern in _DATES:
         for match in pattern.finditer(text):
-            if any(match.start() < other.end and match.end() > other.start for other in found):
+            if any(taken[match.start() : match.end()]):
                 continue
+            taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
             groups = match.groupdict()
             day, year = (groups.get("day") or "").lower(), groups.get("year")
             found.append(
@@ -321,7 +329,7 @@ def _other_end(text: str, date: Date) -> Date | None:
     if date.day is None:
         return None
     if text[date.start].isdigit():
-        match = _FIRST_DAY.search(text[: date.start])
+        match = _FIRST_DAY.search(text, max(0, date.start - _BOUND_REACH), date.start)
         return Date(match.start(), match.end(1), date.year, date.month, int(match[1])) if match else None
     match = _LAST_DAY.match(text, date.end) if date.year is None else None
     if not match or re.match(rf"\s+{_MONTH}", text[match.end(1) :], re.I):
