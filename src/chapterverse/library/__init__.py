@@ -7,8 +7,8 @@ This is the only place that joins ingest, index, reading, answer and providers. 
 from chapterverse.library.asking import Generation
 from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
 from chapterverse.library.blocking import Library
+from chapterverse.library.catalogue import Inspection
 from chapterverse.library.embedding import Access
-from chapterverse.library.indexes import Inspection
 from chapterverse.library.offers import Ingestion, SourceSpec
 
 __all__ = ["Access", "AsyncLibrary", "Generation", "Ingestion", "Inspection", "Library", "SearchResult", "SourceSpec"]

@@ -13,7 +13,7 @@ from chapterverse.errors import AstRagError
 from chapterverse.index.build import BuildResult
 from chapterverse.index.sync import SyncResult
 from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
-from chapterverse.library.indexes import Inspection
+from chapterverse.library.catalogue import Inspection
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
