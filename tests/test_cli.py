@@ -132,6 +132,7 @@ def test_ctrl_c_is_told_and_has_its_code(clocks_home: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )
     assert watching.stdout is not None
     assert watching.stdout.readline().startswith("Watching")

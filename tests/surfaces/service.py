@@ -40,15 +40,16 @@ def served(
 ) -> Iterator[httpx2.Client]:
     """A client of the service, which ends with the block; it waits `grace` seconds for what is under way then."""
     app = make(library, service)
-    config = uvicorn.Config(app, port=free_port(), log_level="critical", timeout_graceful_shutdown=grace)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=grace))
+    listening = socket.socket()  # bound here, so that nobody else can take its port before it is listened on
+    listening.bind(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.01)
-        with httpx2.Client(base_url=f"http://127.0.0.1:{server.config.port}", timeout=300) as client:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=300) as client:
             yield client
     finally:
         server.should_exit = True
