@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,17 @@ def test_footnotes_stand_below_the_sentences_that_cite_them() -> None:
         "[2] A Book, Chapter 1, Its hand, page v: “It had one hand.”"
     )
     assert footnoted(replace(answer, text="No.", sentences=(), citations=())) == "No."
+
+
+def test_footnotes_of_a_hostile_book_load_nothing_and_lead_nowhere() -> None:
+    text = "![seen](http://a.example/x.png) [a](http://a.example) <img src=x> 5 < 7 | 2*3*4 [sic]."
+    citation = replace(evil(), quote=text)
+    sentence = AnswerSentence(text, "quote", (0,))
+    answer = Answer("?", text, "ok", None, (sentence,), (citation,), (), 0.9, "Good", "2026-01-01T00:00:00Z")
+    shown = footnoted(answer)
+    rendered = MarkdownIt("commonmark", {"html": True}).render(shown)
+    assert not re.search(r"<(?!/?(?:p|em|strong)>)[a-z]", rendered), rendered
+    assert "5 < 7 | 2*3*4 [sic]. [1]" in shown  # all else is as the book has it
 
 
 def test_a_refusal_has_no_sources() -> None:

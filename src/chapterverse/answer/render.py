@@ -17,6 +17,8 @@ Source = Citation | Mapping[str, Any] | str
 """A citation, one of the contracts' source objects, or just its name."""
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_ACTIVE = re.compile(r"!(?=\[)|\](?=[(:])|<(?=[A-Za-z/!?])")
+"""What begins an image, a link or HTML for whoever reads Markdown."""
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
 
@@ -44,19 +46,19 @@ def footnoted(answer: Answer) -> str:
     """An answer with a mark behind each sentence that cites, and the quotes that the marks stand for below it."""
     befores = (None, *answer.sentences)
     pieces = [footnote_piece(one, before) for one, before in zip(answer.sentences, befores, strict=False)]
-    return ("".join(pieces) or answer.text) + footnotes(answer.citations)
+    return ("".join(pieces) or _inert(answer.text)) + footnotes(answer.citations)
 
 
 def footnote_piece(sentence: AnswerSentence, before: AnswerSentence | None = None) -> str:
     """What a sentence adds to a text with footnotes: the gap to the one before it, its words and its marks."""
     between = "" if before is None else gap(before.text, sentence.text)
     marks = "".join(f"[{number + 1}]" for number in sentence.citations)
-    return f"{between}{sentence.text} {marks}".rstrip()
+    return f"{between}{_inert(sentence.text)} {marks}".rstrip()
 
 
 def footnotes(citations: Sequence[Citation]) -> str:
     """What stands below a text with footnotes; nothing where nothing is cited."""
-    lines = [f"[{number}] {describe(one)}: “{_line(one.quote)}”" for number, one in enumerate(citations, 1)]
+    lines = [_inert(f"[{number}] {describe(one)}: “{_line(one.quote)}”") for number, one in enumerate(citations, 1)]
     return "\n\n" + "\n".join(lines) if lines else ""
 
 
@@ -114,6 +116,11 @@ def _json(text: str, rows: Sequence[_Row]) -> str:
 
 def _escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _inert(text: str) -> str:
+    """A text that some read as Markdown and others as it is: what would load or lead anywhere is escaped, no more."""
+    return _ACTIVE.sub(r"\\\g<0>", text)
 
 
 def _line(text: str) -> str:
