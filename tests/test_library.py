@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import unicodedata
+import zipfile
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -104,9 +106,14 @@ def test_books_of_names_that_signs_tell_apart_are_kept_and_removed_apart(library
 def test_an_index_whose_id_says_nothing_of_its_signs_is_still_found_by_its_name(
     library: Library, books: Path, tmp_path: Path
 ) -> None:
-    library.export_index(tmp_path / "c.zip", library.add(books / "bells.md", index="C++").record.id)
+    library.export_index(tmp_path / "new.zip", library.add(books / "bells.md", index="C++").record.id)
+    with zipfile.ZipFile(tmp_path / "new.zip") as new, zipfile.ZipFile(tmp_path / "old.zip", "w") as old:
+        for name in new.namelist():
+            data = new.read(name)
+            old.writestr(name, json.dumps({**json.loads(data), "indexId": "c"}) if name == "index.json" else data)
+    library.import_index(tmp_path / "old.zip")
+    assert library.find("C++") != "c", "its own id goes first"
     library.remove("C++")
-    library.import_index(tmp_path / "c.zip", "c")
     assert library.find("C++") == library.find("c") == library.add(books / "sheep.md", index="C++").record.id == "c"
     assert library.add(books / "sheep.md", index="C#").record.id != "c"
 
@@ -371,6 +378,68 @@ def test_a_book_that_cannot_be_read_any_more_moves_aside_too(library: Library, v
     assert there["docs-2/farm.pdf"] == farm
     assert "goats" in there["docs/farm.pdf"]
     assert library.search("nine cows", index="two").found[0].entry.chunk.file_id == "docs-2/farm.pdf"
+
+
+def hide(path: Path) -> None:
+    """Make a file one that is there, and cannot be looked at."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
+def test_a_file_that_cannot_be_looked_at_moves_aside_too(library: Library, volumes: list[Path]) -> None:
+    first, second, _ = volumes
+    (first / "farm.md").write_text("The farm has nine cows.")
+    (second / "docs").mkdir()
+    (second / "docs" / "intro.md").write_text("The mill grinds oats.")
+    for folder in (first, second):
+        library.add(folder, index="two")
+    hide(first / "farm.md")
+    second.rename(second.parent / "away")
+    (first / "docs" / "docs").mkdir(parents=True)
+    (first / "docs" / "docs" / "intro.md").write_text("The mill stands still.")
+    before = sorted(held(library, "two").values())
+    for _ in range(2):
+        library.sync("two")
+        assert sorted(held(library, "two").values()) == sorted([*before, "The mill stands still."])
+    assert library.sync("two").counts()["unchanged_sources"] == len(before) + 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
+def test_what_cannot_be_read_belongs_to_the_place_that_is_put_in_the_stead_of_its_own(
+    library: Library, books: Path, tmp_path: Path
+) -> None:
+    (books / "geese.md").write_text("Geese guard the yard.")
+    mill = tmp_path / "mill.md"
+    mill.write_text("The mill grinds oats.")
+    for book in (books, mill):
+        library.add(book, index="farm")
+    hide(books / "geese.md")
+    (books / "sheep.md").write_text("")
+    there = held(library, "farm")
+    moved = books.rename(tmp_path / "moved")
+    library.add(moved, index="farm", replacing=[books])
+    assert held(library, "farm") == there
+    assert {one.source_id for one in library.inspect("farm").sources} == {str(moved), str(mill)}
+    books.mkdir()
+    (books / "new.md").write_text("Something else lies here now.")
+    library.add(books, index="farm")
+    moved = moved.rename(tmp_path / "gone")
+    library.sync("farm")
+    assert there.items() <= held(library, "farm").items(), "what lies at the old place is another's"
+    assert library.remove_source("farm", tmp_path / "moved").removed_sources == 3
+    assert sorted(held(library, "farm")) == ["mill.md", "new.md"]
+    assert library.sync("farm").removed_sources == 0
+
+
+def test_an_import_is_called_what_it_is_to_be_called(library: Library, books: Path, tmp_path: Path) -> None:
+    library.add(books / "bells.md", index="C++")
+    library.export_index(tmp_path / "c.zip", "C++")
+    assert library.import_index(tmp_path / "c.zip", "c").name == "c"
+    library.add(books / "sheep.md", index="C")
+    assert library.find("C++") != library.find("C") == "c"
+    library.remove("C++")
+    assert [record.id for record in library.indexes()] == ["c"]
 
 
 def test_a_source_that_is_gone_keeps_what_it_had_and_holds_up_no_other(library: Library, books: Path) -> None:

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +67,12 @@ async def import_index(
     store: Store,
     path: Path,
     index: str | None = None,
+    name: str | None = None,
     *,
     replace_old: bool = False,
     check: Callable[[IndexRecord], object] = lambda _: None,
 ) -> IndexRecord:
-    """Read an index from a file into a store, under its own id or another; one that has it already is an error.
+    """Read an index from a file into a store, under its own id and name or others; an id that is taken is an error.
 
     With `replace_old`, it is replaced when the new one is complete. `check` raises what is wrong with the record in
     the eyes of those who will use it.
@@ -80,6 +81,7 @@ async def import_index(
         with zipfile.ZipFile(path) as archive:
             described = json.loads(archive.read("index.json"))
             record = manifest_from_json(index or described["indexId"], described).record
+            record = replace(record, name=name or record.name)
             check_index_id(record.id)
             check(record)
             async with await store.create(record, replace=replace_old) as writer:

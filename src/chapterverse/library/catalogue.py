@@ -83,7 +83,9 @@ class Catalogue:
     async def id_for(self, name: str) -> str:
         """The id that an index of this name has, or would have."""
         key, former = slug(name), former_slug(name)
-        older = [record for record in await self.indexes() if record.id == former] if former != key else []
+        if key == former or key in await self.store.indexes():
+            return key
+        older = [record for record in await self.indexes() if record.id == former]
         return former if any(slug(record.name) == key for record in older) else key
 
     async def record(self, index: str | None = None) -> IndexRecord:
@@ -148,7 +150,7 @@ class Catalogue:
     async def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
         """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
         key = await self.id_for(index) if index else None
-        return await import_index(self.store, path, key, replace_old=replace_old, check=_check_record)
+        return await import_index(self.store, path, key, index, replace_old=replace_old, check=_check_record)
 
 
 def _check_record(record: IndexRecord) -> None:

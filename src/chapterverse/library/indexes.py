@@ -259,13 +259,14 @@ class Indexes(Catalogue):
             async for file in read:
                 missing.remove(file.document.file_id)
                 yield file
-        renamed = offers.renamed
-        held = {renamed.get(one, one): one for one in missing if plan.is_rebuild or one in renamed}
+        renamed, homes = offers.renamed, offers.homes
+        elsewhere = renamed.keys() | offers.moved
+        held = {renamed.get(one, one): one for one in missing if plan.is_rebuild or one in elsewhere}
         if not held:
             return
         async with (
             await self.store.reader(plan.target.id) as reader,
-            aclosing(cut_again(reader, held, chunking, ingestion)) as again,
+            aclosing(cut_again(reader, held, homes, chunking, ingestion)) as again,
         ):
             async for file in again:
                 yield file
@@ -279,7 +280,8 @@ class Indexes(Catalogue):
             message = f"The index {record.id!r} has no other source than {source.address!r}: remove the index instead."
             raise AstRagIndexError(message, details={"reason": "empty"})
         held = await self._held(record.id)
-        kept = {one.file_id: one.fingerprint for one in held if one.source_id != source.address}
+        homes = {spec.address for spec in others}
+        kept = {one.file_id: one.fingerprint for one in held if one.source_id in homes}
         wish = self._wish(record, others, None, None)
         return await self._step(record, wish, Offers(tuple(others), kept=kept), Ingestion())
 

@@ -96,20 +96,21 @@ class Ingestion:
 
 @dataclass
 class Offer:
-    """What one source has: its items by file id, their fingerprints, and what it left out."""
+    """What one source has: its items by file id, the fingerprints of all its files, and what it left out."""
 
     spec: SourceSpec
     source: Source
+    held: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of what an index has of it, by the ids there."""
     items: dict[str, SourceItem] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
+    """Also of files that the index holds, which are there and could not be looked at: they are as they were."""
     notices: list[Notice] = field(default_factory=list)
-    unseen: set[str] = field(default_factory=set)
-    """Ids in the index of files that it holds, which are there and could not be looked at."""
 
     @property
     def ids(self) -> list[str]:
         """The ids of its files in the index."""
-        return [index_id(self.spec, file_id) for file_id in self.items]
+        return [index_id(self.spec, file_id) for file_id in self.fingerprints]
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,18 @@ class Offers:
     listed: tuple[Offer, ...] = ()
     """What those have that could be listed."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """Fingerprints by id of what an index holds and keeps, though nothing that is listed offers it."""
+    """Fingerprints by id of what an index holds and keeps of sources that are not listed."""
     moved: frozenset[str] = frozenset()
     """Ids of files that an index holds as another source's."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """By the ids of files whose source has moved aside: those under which an index holds them."""
     unlisted: tuple[Notice, ...] = ()
     """Why sources could not be listed."""
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """The addresses of the sources that the files of those listed are from, by id."""
+        return _homes(self.listed)
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -150,11 +156,8 @@ def gather(
     own = [one for one in held if one.file_id not in kept]
     listed, unlisted = _listed(specs, ingestion, own)
     there = {offer.spec.address for offer in listed}
-    stays = {*kept, *(file_id for offer in listed for file_id in offer.unseen)}
     marks = {
-        one.file_id: one.fingerprint
-        for one in held
-        if one.file_id in stays or (unlisted and one.source_id not in there)
+        one.file_id: one.fingerprint for one in held if one.file_id in kept or (unlisted and one.source_id not in there)
     }
     former = [offer.spec for offer in listed]
     placed = iter(_apart(listed, marks))
@@ -163,7 +166,7 @@ def gather(
         listed=tuple(listed),
         kept=marks,
         moved=_moved(listed, held),
-        renamed=_renamed(former, listed, held),
+        renamed=_renamed(former, listed),
         unlisted=tuple(Notice(address, address, f"{error.message} {_STAYS}") for address, error in unlisted.items()),
     )
 
@@ -178,7 +181,8 @@ def _listed(
     for spec in specs:
         others = addresses - {spec.address}
         try:
-            listed.append(_look(spec, ingestion, {one.file_id for one in held if one.source_id not in others}))
+            own = {one.file_id: one.fingerprint for one in held if one.source_id not in others}
+            listed.append(_look(spec, ingestion, own))
         except (AstRagSourceError, AstRagAuthError) as error:
             if not (held and ingestion.skip_failures):
                 raise
@@ -199,26 +203,29 @@ def _apart(offers: Sequence[Offer], taken: Collection[str]) -> Sequence[Offer]:
 
 def _moved(offers: Sequence[Offer], held: Sequence[SourceRecord]) -> frozenset[str]:
     """The files that an index holds as another source's."""
-    homes = {file_id: offer.spec.address for offer in offers for file_id in offer.ids}
+    homes = _homes(offers)
     return frozenset(one.file_id for one in held if homes.get(one.file_id, one.source_id) != one.source_id)
 
 
-def _renamed(former: Sequence[SourceSpec], offers: Sequence[Offer], held: Sequence[SourceRecord]) -> dict[str, str]:
+def _homes(offers: Sequence[Offer]) -> dict[str, str]:
+    return {file_id: offer.spec.address for offer in offers for file_id in offer.ids}
+
+
+def _renamed(former: Sequence[SourceSpec], offers: Sequence[Offer]) -> dict[str, str]:
     """The ids that an index has of files that get others now, by the new ones."""
-    homes = {one.file_id: one.source_id for one in held}
     return {
         new: old
         for spec, offer in zip(former, offers, strict=True)
-        for file_id in offer.items
-        if (new := index_id(offer.spec, file_id)) != (old := index_id(spec, file_id)) and homes.get(old) == spec.address
+        for file_id in offer.fingerprints
+        if (new := index_id(offer.spec, file_id)) != (old := index_id(spec, file_id)) and old in offer.held
     }
 
 
-def _look(spec: SourceSpec, ingestion: Ingestion, held: Collection[str]) -> Offer:
+def _look(spec: SourceSpec, ingestion: Ingestion, held: Mapping[str, str]) -> Offer:
     """List a source and fingerprint its files, for an index that has `held` of it."""
     limits: dict[str, Any] = {"max_files": ingestion.max_files, "truncate": ingestion.truncate}
     source = open_source(spec.address, spec.options(access_token=ingestion.drive_token, **limits))
-    offer = Offer(spec, source)
+    offer = Offer(spec, source, held)
     for item in source.items():
         try:
             data = source.fetch(item)
@@ -233,8 +240,11 @@ def _look(spec: SourceSpec, ingestion: Ingestion, held: Collection[str]) -> Offe
             offer.items[item.file_id] = item
             offer.fingerprints[item.file_id] = hashlib.sha256(data).hexdigest()
     offer.notices.extend(source.notices)
-    unseen = {index_id(spec, file_id) for file_id in source.unseen}
-    offer.unseen = {file_id for file_id in held if not unseen.isdisjoint(_above(file_id))}.difference(offer.ids)
+    prefix = index_id(spec, "")
+    for file_id, mark in held.items():
+        own = file_id.removeprefix(prefix)
+        if file_id.startswith(prefix) and not source.unseen.isdisjoint(_above(own)):
+            offer.fingerprints.setdefault(own, mark)
     return offer
 
 
@@ -247,7 +257,7 @@ def _placed(offer: Offer, taken: Collection[str]) -> SourceSpec:
     """The source with the first prefix under which no id of its files is `taken`: the one it has, if that will do."""
     for prefix in _prefixes(offer.spec):
         spec = replace(offer.spec, prefix=prefix)
-        if not any(index_id(spec, file_id) in taken for file_id in offer.items):
+        if not any(index_id(spec, file_id) in taken for file_id in offer.fingerprints):
             return spec
     raise AssertionError("numbers do not end")
 

@@ -62,17 +62,23 @@ async def cut_files(
 
 
 async def cut_again(
-    reader: IndexReader, wanted: Mapping[str, str], chunking: Chunking, ingestion: Ingestion
+    reader: IndexReader,
+    wanted: Mapping[str, str],
+    homes: Mapping[str, str],
+    chunking: Chunking,
+    ingestion: Ingestion,
 ) -> AsyncGenerator[CutFile, None]:
     """Cut files that an index holds from the text that it has of them: their sources may be out of reach by now.
 
-    By the ids that they are `wanted` for, which may be others than they had.
+    Under the ids that they are `wanted` for, and as from the sources that they have by these, in `homes`: both may be
+    others than they were.
     """
     for source in await reader.sources():
         if source.file_id in wanted:
             held = await reader.document(source.file_id)
             document = replace(held, file_id=wanted[source.file_id])
-            yield _cut(source.source_id, document, await asyncio.to_thread(chunk, document, chunking), ingestion)
+            home = homes.get(document.file_id, source.source_id)
+            yield _cut(home, document, await asyncio.to_thread(chunk, document, chunking), ingestion)
             if ingestion.on_file is not None:
                 ingestion.on_file(document.file_id)
 
