@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from chapterverse.answer import marks, prompts
+from chapterverse.answer import marks, plain, prompts
 from chapterverse.answer.evidence import (
     Evidence,
     Located,
@@ -37,27 +37,7 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.protocols import Reader
 from chapterverse.types import DraftSentence, Issue, SentenceKind
 
-_ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•–])\s+")
-"""The mark of a draft's own list."""
-_TAKEN_UP = re.compile(
-    r"^\s*(?:(?:Yes|No|Yeah|Yep|Nope|(?:In)?correct|Right|Wrong|True|False|Indeed|Exactly|Certainly|Not at all"
-    r"|Of course(?: not)?)(?:\s?[,;:.!—–]|\s+-\s|$)\s*)+",
-    re.IGNORECASE,
-)
-"""What takes up the question: it says yes or no to what the gate does not judge."""
-_UNSEEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-"""Characters without a look of their own, some of which turn the text around that follows."""
-_MARKUP = re.compile(r"~~|<[A-Za-z/!?]|!\[|\]\(|\]:|//|\bwww\.|[¬❌✖✗✘⛔🚫]")
-"""What strikes out, hides, makes a link or denies where an answer is shown."""
-_FIRST = re.compile(r"(?:(?P<before>\w+)\s+)?\bI\b(?=['’,]|\s)")
-_OTHER_FIRSTS = re.compile(r"\b(?:[Mm]y|[Mm]yself|[Mm]e|[Ww]e)\b")
 _PRONOUN = re.compile(r"(?:He|She|It|They)\b")
-_NUMBERED = frozenset(
-    "act article book chapter class grade group level part phase schedule stage title type volume".split()
-)
-"""What a Roman one may follow."""
 _DENYING = re.compile(
     r"\b(?:no|not|never|none|nothing|cannot|avoid|false|wrong|untrue|incorrect|myths?|fictions?|mistakes?|prohibited"
     r"|forbidden|banned|excluded|exempt)\b|n[’']t\b",
@@ -236,7 +216,7 @@ class Gate:
         for key in cited:
             if key not in self._texts:
                 self.issues.append(Issue("unknown_id", f"No passage {key} was offered.", draft.text, key))
-        text = (draft.text if draft.kind == "quote" else _UNSEEN.sub("", draft.text)).strip()
+        text = (draft.text if draft.kind == "quote" else plain.visible(draft.text)).strip()
         if draft.kind != "quote" or not any(find(text, self._texts[key]) for key in cited if key in self._texts):
             text = marks.without(text)
         return replace(draft, text=text, citations=tuple(key for key in cited if key in self._texts))
@@ -261,7 +241,7 @@ class Gate:
         if len(re.findall(r"\w+", draft.text)) > self._limits.words:
             message = f"A sentence has {self._limits.words} words at the most, unless it quotes whole ones of the book."
             raise _Rejected("too_long", message, draft.citations[0])
-        draft = replace(draft, text=_told(draft.text))
+        draft = replace(draft, text=plain.told(draft.text))
         if not parse(draft.text).terms:
             raise _Rejected("empty", "The sentence says nothing that could be checked.", draft.citations[0])
         located, evidence = self._evidence(draft)
@@ -271,11 +251,11 @@ class Gate:
                 "A sentence of one's own can be judged in English alone; whole sentences of the book may be quoted."
             )
             raise _Rejected("language", message, located[0].passage)
-        if _has_speaker(draft.text, evidence) and not any(_has_speaker(one.text) for one in evidence):
+        if plain.has_speaker(draft.text, evidence) and not any(plain.has_speaker(one.text) for one in evidence):
             message = "It speaks of “I”, and the sentences that it rests on do not: a book's answer has no speaker."
             raise _Rejected("speaker", message, located[0].passage)
         self._must_be_plain(draft.text, passage)
-        claim = self._resolved(_ITEM.sub("", draft.text).replace("**", ""))
+        claim = self._resolved(plain.unmarked(draft.text))
         comparison = compare(claim, evidence, passage)
         try:
             support = self._by_its_words(claim, evidence, comparison, located[0].passage)
@@ -288,10 +268,8 @@ class Gate:
 
     def _must_be_plain(self, text: str, passage: str) -> None:
         """Nothing is judged that may look otherwise where it is shown, and a question says nothing."""
-        for found in _MARKUP.finditer(text):
-            if found[0] not in passage:
-                message = f"“{found[0]}” may hide, deny or link what it says, and is not in the passage."
-                raise _Rejected("markup", message)
+        if mark := plain.foreign_markup(text, passage):
+            raise _Rejected("markup", f"“{mark}” may hide, deny or link what it says, and is not in the passage.")
         if text.endswith("?") and "?" not in passage:
             raise _Rejected("question", "A question says nothing that the book could bear out.")
 
@@ -413,23 +391,6 @@ def sentence_count(text: str, sentences: Sentences) -> int:
     """How many sentences a text counts as: lines of verse, and what a colon announces with it, are one."""
     ends = [text[start:end].rstrip("—–-")[-1:] for start, end in sentences(text)]
     return max(1, sum(end not in ",:" for end in ends))
-
-
-def _told(text: str) -> str:
-    """A sentence without what takes up the question."""
-    rest = _TAKEN_UP.sub("", text)
-    return text if rest == text else rest[:1].upper() + rest[1:]
-
-
-def _has_speaker(text: str, evidence: Sequence[Evidence] = ()) -> bool:
-    """Whether whoever writes speaks of himself; kings, wars and phases have the same letter behind their names."""
-    for found in _FIRST.finditer(text):
-        before = found["before"] or ""
-        opens = not re.search(r"\w", text[: found.start()])  # a capital says nothing there
-        name = before[:1].isupper() and (not opens or any(found[0] in one.text for one in evidence))
-        if not name and before.lower() not in _NUMBERED:
-            return True
-    return _OTHER_FIRSTS.search(text) is not None
 
 
 def _plain(text: str) -> str:
