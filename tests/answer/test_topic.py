@@ -93,9 +93,9 @@ def profile_of(data: bytes, name: str, model: str) -> dict[str, Any]:
 
 
 def built(texts: Sequence[str], model: str) -> dict[str, Any]:
-    builder = ProfileBuilder(all_terms)
+    builder = ProfileBuilder()
     for text, vector in zip(texts, embedded(model, tuple(texts), "document"), strict=True):
-        builder.add(text, vector.tolist())
+        builder.add(text, vector.tolist(), all_terms(text))
     probes = tuple(builder.probes(split))
     return builder.build(embedded(model, probes, "query"))
 
@@ -191,18 +191,20 @@ def test_a_profile_is_small_plain_and_the_same_in_any_order(model: str) -> None:
 
 def test_a_profile_of_a_large_index_stays_under_64_kb() -> None:
     rng = np.random.default_rng(7)
-    builder = ProfileBuilder(lambda text: [int(word) for word in text.split()])
+    builder = ProfileBuilder()
     for number in range(3000):
         words = rng.integers(0, 2**32, 60)
-        builder.add(" ".join(map(str, words)), rng.normal(size=3072).tolist() if number % 50 == 0 else [0.1] * 3072)
+        vector = rng.normal(size=3072).tolist() if number % 50 == 0 else [0.1] * 3072
+        builder.add(" ".join(map(str, words)), vector, words.tolist())
     probes = builder.probes(lambda text: [(0, 100), (101, 201), (202, len(text))])
     profile = builder.build(rng.normal(size=(len(probes), 3072)).astype(np.float32))
     assert 32 * 1024 < len(json.dumps(profile)) < 64 * 1024
 
 
 def test_too_little_to_judge_by_refuses_nothing() -> None:
-    builder = ProfileBuilder(all_terms)
-    builder.add("A single short text about bees.", [1.0, 0.0])
+    builder = ProfileBuilder()
+    text = "A single short text about bees."
+    builder.add(text, [1.0, 0.0], all_terms(text))
     probes = builder.probes(split)
     profile = builder.build(np.ones((len(probes), 2), np.float32))
     for known in (profile, {}):

@@ -58,20 +58,19 @@ class Verdict:
 
 
 class ProfileBuilder:
-    """Makes a profile from chunks in any order: `add` them all, embed the `probes` as queries, and `build`.
+    """Makes a profile from chunks in any order: `add` them all, embed the `probes` as queries, and `build`."""
 
-    `analyse` tells all words of a text, function words too, so that "What is it?" is never foreign.
-    """
-
-    def __init__(self, analyse: Analyse) -> None:
-        self._analyse = analyse
+    def __init__(self) -> None:
         self._vocabulary: set[int] = set()
         self._heap: list[tuple[int, str, Sequence[float]]] = []
         self._probes: list[tuple[int, str]] = []
 
-    def add(self, text: str, vector: Sequence[float]) -> None:
-        """One chunk, or its heading path in front of it, and its vector."""
-        self._vocabulary.update(self._analyse(text))
+    def add(self, text: str, vector: Sequence[float], words: Iterable[int]) -> None:
+        """One chunk, or its heading path in front of it, its vector and the ids of its words.
+
+        Of all words, function words too: "What is it?" is never foreign.
+        """
+        self._vocabulary.update(words)
         # The chunks with the largest hashes are kept, so that their order makes no difference.
         item = (crc32(text.encode()), text, vector)
         if len(self._heap) < _SAMPLE:

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,7 @@ async def _read(archive: zipfile.ZipFile, record: IndexRecord, writer: Writer) -
 
 def _write_points(archive: zipfile.ZipFile, number: int, points: list[Point]) -> None:
     rows: list[dict[str, Any]] = [
-        {"entry": chunk_point(point, 0).payload, "terms": asdict(point.terms)} for point in points
+        {"entry": chunk_point(point, 0).payload, "terms": to_dict(point.terms)} for point in points
     ]
     archive.writestr(f"points/{number}.json", json.dumps(rows, ensure_ascii=False))
     dense = np.asarray([point.dense for point in points], dtype="<f4")

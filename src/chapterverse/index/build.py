@@ -103,7 +103,7 @@ async def build_index(
     Without `replace_old`, an index of that id is an error. `left_out`, which may grow meanwhile, is why files are not
     among `files`.
     """
-    chunk_count = source_count = words = 0
+    chunk_count = source_count = 0
     warnings: list[Notice] = []
     reading = asyncio.create_task(_next(files))  # the first file is read while the store makes room
     try:
@@ -115,7 +115,6 @@ async def build_index(
             while file is not None:
                 chunk_count += len(file.chunks)
                 source_count += 1
-                words += await file.word_count()
                 check_chunk_count(chunk_count, max_chunks)
                 warnings += file.document.notices
                 for entry, text in file.entries():
@@ -125,8 +124,9 @@ async def build_index(
             await points.finish()
             if not chunk_count:
                 raise _nothing(left_out)
-            average_length = await weighed(writer, points.average_length, lexical.mean_length(words, chunk_count))
-            final = replace(record, updated_at=timestamp(), average_length=average_length, words=words)
+            mean = lexical.mean_length(points.words, chunk_count)
+            average_length = await weighed(writer, points.average_length, mean)
+            final = replace(record, updated_at=timestamp(), average_length=average_length, words=points.words)
             await writer.commit(final)
     finally:
         reading.cancel()
@@ -172,6 +172,8 @@ class PointWriter:
         self._embedding: asyncio.Task[list[tuple[Entry, list[float]]]] | None = None
         self._storing: asyncio.Task[None] | None = None
         self._stored = 0
+        self.words = 0
+        """Of all that has been stored."""
 
     @property
     def average_length(self) -> float:
@@ -222,11 +224,14 @@ class PointWriter:
             self._progress(self._stored)
 
     def _points(self, batch: Sequence[tuple[Entry, list[float]]]) -> list[Point]:
+        counts = [lexical.counted(entry.chunk.text) for entry, _ in batch]
+        words = sum(one.total() for one in counts)
+        self.words += words
         if self._average_length is None and batch:
-            self._average_length = lexical.average_length([entry.chunk.text for entry, _ in batch])
+            self._average_length = lexical.mean_length(words, len(batch))
         return [
-            Point(entry, vector, lexical.document_vector(entry.chunk.text, self.average_length))
-            for entry, vector in batch
+            Point(entry, vector, lexical.weights(one, self.average_length))
+            for (entry, vector), one in zip(batch, counts, strict=True)
         ]
 
 

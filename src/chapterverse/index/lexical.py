@@ -63,18 +63,25 @@ def _found(folded: str) -> list[str]:
 
 def terms(text: str) -> list[int]:
     """The term ids of a passage, in the order of its words, repeats included."""
-    return [_term(word) for word in words(text)]
+    return list(map(_term, words(text)))
+
+
+def counted(text: str) -> Counter[int]:
+    """The term ids of a passage, and how often each occurs."""
+    return Counter(map(_term, words(text)))
 
 
 def document_vector(text: str, average_length: float) -> SparseVector:
     """A passage's BM25 weights, in an index whose passages have `average_length` words."""
-    found = words(text)
-    counts: Counter[int] = Counter()
-    for word, count in Counter(found).items():
-        counts[_term(word)] += count
-    norm = K1 * (1 - B + B * len(found) / average_length)
+    return weights(counted(text), average_length)
+
+
+def weights(counts: Counter[int], average_length: float) -> SparseVector:
+    """The same from what has been counted."""
+    norm = K1 * (1 - B + B * counts.total() / average_length)
+    weight = {count: count * (K1 + 1) / (count + norm) for count in set(counts.values())}
     indices = tuple(sorted(counts))
-    return SparseVector(indices, tuple(counts[term] * (K1 + 1) / (counts[term] + norm) for term in indices))
+    return SparseVector(indices, tuple([weight[counts[term]] for term in indices]))
 
 
 def query_vector(text: str) -> SparseVector:

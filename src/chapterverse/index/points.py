@@ -49,6 +49,7 @@ Where = dict[str, list[Condition]]
 """A filter: `must` and `must_not` lists of conditions."""
 
 _NAMESPACE = uuid.UUID("6f1c0c4e-5d0a-4a53-9d5e-2f3b8a7c9e10")
+_LEVEL = 4  # takes half the time of the usual 6, and 5 % more room
 _PART_CHARACTERS = 512 * 1024  # of a document in one payload: far below a server's limit on a request
 
 
@@ -162,7 +163,8 @@ def entry_of(payload: Payload) -> Entry:
 
 def document_points(document: Document, source: SourceRecord, generation: int) -> list[RawPoint]:
     """The engine's points of a document: its JSON, compressed, in parts; the first also has the source's record."""
-    packed = base64.b64encode(zlib.compress(json.dumps(to_dict(document), ensure_ascii=False).encode())).decode()
+    plain = json.dumps(to_dict(document), ensure_ascii=False).encode()
+    packed = base64.b64encode(zlib.compress(plain, _LEVEL)).decode()
     parts = [packed[i : i + _PART_CHARACTERS] for i in range(0, len(packed), _PART_CHARACTERS)]
     points = []
     for number, data in enumerate(parts):

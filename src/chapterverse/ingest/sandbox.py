@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -191,7 +192,16 @@ def _memory(process: psutil.Process) -> int:
     import psutil
 
     used = process.memory_info().rss
-    for child in process.children():
+    for child in _children(process.pid):
         with contextlib.suppress(psutil.NoSuchProcess):  # it may end at any moment
-            used += child.memory_info().rss
+            used += psutil.Process(child).memory_info().rss
     return used
+
+
+def _children(pid: int) -> list[int]:
+    import psutil
+
+    try:  # what Linux lists for a process without threads is found without looking at every other process
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()))
+    except OSError:
+        return [child.pid for child in psutil.Process(pid).children()]

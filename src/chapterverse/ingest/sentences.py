@@ -16,6 +16,8 @@ _ROW_KINDS = frozenset({"table", "code"})
 _WHOLE_KINDS = frozenset({"heading", "caption"})
 
 _MARKER = re.compile(r"(?:[-*•–]|\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxlc]{1,6})[.)]|\[\w{1,5}\])[^\S\n]+")
+_STOP_INSIDE = re.compile(r"[.?!…].")
+"""Where the splitter could cut at all."""
 _OTHER_STOPS = re.compile(r"(?<=[。！？｡؟۔।॥])[\"'”’」』）)]*\s*")
 """Full stops of other scripts, which the splitter (trained on English) does not know."""
 _UNIT_STOPS = re.compile(
@@ -129,11 +131,12 @@ def _cut(text: str, line: Span) -> Iterator[Span]:
     body = marker.end() if marker else first
     pairs = short_pairs(text, body, line.end)
     for piece in _pieces(text, body, line.end):
-        # Only where sentences begin is taken from the splitter, so that no character can fall between two of them.
-        starts = (_behind_note(text, piece.start + start) for start, _ in sent_spans(text[piece.start : piece.end]))
-        cuts = {start for start in starts if piece.start < start < piece.end and not _inside(text, body, start)}
-        for stops in (_OTHER_STOPS, _UNIT_STOPS):
-            cuts.update(stop.end() for stop in stops.finditer(text, piece.start, piece.end))
+        cuts = {stop.end() for stop in _OTHER_STOPS.finditer(text, piece.start, piece.end)}
+        if _STOP_INSIDE.search(text, piece.start, piece.end):
+            # Only where sentences begin is taken from the splitter: no character can fall between two of them.
+            starts = (_behind_note(text, piece.start + start) for start, _ in sent_spans(text[piece.start : piece.end]))
+            cuts |= {start for start in starts if piece.start < start < piece.end and not _inside(text, body, start)}
+            cuts.update(stop.end() for stop in _UNIT_STOPS.finditer(text, piece.start, piece.end))
         cuts = {cut for cut in cuts if not within(pairs, cut)}
         for start, end in pairwise(sorted({piece.start, *cuts, piece.end})):
             span = _strip(text, start, end)

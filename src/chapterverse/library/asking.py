@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -216,9 +218,12 @@ async def make_profile(
     reader: IndexReader, embed_queries: Callable[[Sequence[str]], Awaitable[Vectors]], sentences: Sentences
 ) -> dict[str, Any]:
     """The topic profile of an index, from all that it holds."""
-    builder = ProfileBuilder(lexical.terms)
+    builder = ProfileBuilder()
+    terms = cache(lexical.terms)  # many chunks stand under one heading
     async for point in reader.points():
-        builder.add("\n".join((*point.entry.chunk.sections, point.entry.chunk.text)), point.dense)
+        sections = point.entry.chunk.sections
+        named = chain.from_iterable(map(terms, sections))
+        builder.add("\n".join((*sections, point.entry.chunk.text)), point.dense, chain(point.terms.indices, named))
     probes = await asyncio.to_thread(builder.probes, sentences)  # both would hold up who asks meanwhile
     return await asyncio.to_thread(builder.build, await embed_queries(probes))
 

@@ -189,8 +189,25 @@ class ReadOptions:
 
 
 def to_dict(record: Any) -> dict[str, Any]:
-    """A record as plain JSON-ready dictionaries and lists."""
-    return dataclasses.asdict(record)
+    """A record as plain JSON-ready dictionaries and sequences.
+
+    What cannot change is not copied, as `dataclasses.asdict` does: a book has tens of thousands of such fields.
+    """
+    return {name: _plain(getattr(record, name)) for name in record.__dataclass_fields__}
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _SIMPLE:
+        return value
+    if dataclasses.is_dataclass(kind):
+        return to_dict(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return kind(map(_plain, value)) if kind in (tuple, list) else value
+
+
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def document_from_dict(data: Mapping[str, Any]) -> Document:

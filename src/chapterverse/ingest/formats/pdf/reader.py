@@ -39,7 +39,7 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:
         document.close()
     remove_furniture(pages)
     words = Words(span.text for page in pages for span in page.spans)
-    flows = [read_lines(page, words) for page in pages]
+    flows = spread(lambda index: read_lines(pages[index], words), len(pages))
     spacing = Spacing([item for flow in flows for item in flow if isinstance(item, Line)])
     notes = take_notes(flows, spacing.body_size)
     unprinted = match_bookmarks(outline, flows) if len(outline) >= _MIN_BOOKMARKS else None
