@@ -12,9 +12,12 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 import qdrant_edge
 
@@ -22,6 +25,8 @@ from chapterverse.errors import AstRagIndexError, StoreUnreachableError
 from chapterverse.index import lexical, shard
 from chapterverse.index.edge import EdgeStore
 from chapterverse.index.manifest import replace_file
+from chapterverse.index.points import RawPoint
+from chapterverse.types import Hit
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
 from tests.index.books import build, held, points, record, texts
 from tests.index.crashing import CHUNKS, version
@@ -325,3 +330,38 @@ def test_engines_are_imported_only_where_they_are_used() -> None:
     for module, engines in (("sync", []), ("archive", []), ("edge", ["qdrant_edge"])):
         found = subprocess.run([sys.executable, "-c", code.format(module)], capture_output=True, text=True, check=True)
         assert found.stdout.strip() == str(engines)
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["new", "made before there were codes"])
+def test_the_nearest_by_their_codes_are_the_nearest_by_the_whole_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: bool
+) -> None:
+    draw = np.random.default_rng(3)
+    middles = draw.standard_normal((40, 384))
+    near = middles[draw.integers(0, 40, 3_040)] + 0.8 * draw.standard_normal((3_040, 384))
+    vectors, queries = np.split(near / np.linalg.norm(near, axis=1, keepdims=True), [3_000])
+    if older:
+        monkeypatch.setattr(qdrant_edge, "TurboQuantQuantizationConfig", lambda **_: None)
+    ids = [str(uuid.UUID(int=n)) for n in range(len(vectors))]
+    raw = [
+        RawPoint(one, {"tags": ["kind:chunk"], "born": 1}, row.tolist()) for one, row in zip(ids, vectors, strict=True)
+    ]
+
+    async def search(found: shard.Shard) -> list[list[Hit]]:
+        return [await found.query(1, query.tolist(), {}, 10) for query in queries]
+
+    with ThreadPoolExecutor(1) as executor:
+        made = shard.Shard.create("books", tmp_path / "c", 384, executor)
+        asyncio.run(made.upsert(raw))
+        made.close()
+        loaded = shard.Shard.load("books", "books", tmp_path / "c", executor)
+        hits = asyncio.run(search(loaded))
+        loaded.close()
+    whole = queries @ vectors.T
+    nearest = np.argsort(-whole, axis=1)[:, :10]
+    found = sum(
+        len({hit.point for hit in row} & {ids[n] for n in best}) for row, best in zip(hits, nearest, strict=True)
+    )
+    assert found >= 0.99 * nearest.size
+    for row, scores in zip(hits, whole, strict=True):
+        assert [hit.score for hit in row] == pytest.approx([scores[ids.index(hit.point)] for hit in row], abs=1e-3)
