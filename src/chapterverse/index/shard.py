@@ -42,8 +42,8 @@ _BATCH = 64
 # Every vector is compared: building a graph would stop the process for minutes.
 _NEVER_KB = 10**9
 
-# All are compared by codes of 4 bits a dimension, and four times as many as are asked for then by the whole vectors: that
-# takes a quarter of the time, and finds as many of the nearest. Indexes that were made before have no codes.
+# All are compared by codes of 4 bits a dimension, and four times as many as are asked for then by their whole vectors: a
+# quarter of the time, and as many of the nearest are found. Indexes that were made before have no codes.
 _RESCORED = qdrant.SearchParams(quantization=qdrant.QuantizationSearchParams(rescore=True, oversampling=4))
 
 # The engine writes into mapped files that it allots 32 MB at a time; where the disk cannot back one, the system kills
