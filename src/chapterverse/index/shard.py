@@ -42,7 +42,7 @@ _BATCH = 64
 # Every vector is compared: building a graph would stop the process for minutes.
 _NEVER_KB = 10**9
 
-# All are compared by codes of 4 bits a dimension, and four times as many as are asked for then by their whole vectors: a
+# All are compared by codes of 4 bits a dimension, then four times as many as are asked for by their whole vectors: a
 # quarter of the time, and as many of the nearest are found. Indexes that were made before have no codes.
 _RESCORED = qdrant.SearchParams(quantization=qdrant.QuantizationSearchParams(rescore=True, oversampling=4))
 
