@@ -388,6 +388,22 @@ def test_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
     assert server.returncode == 0
 
 
+def test_what_is_logged_is_plain_lines() -> None:
+    """The SDK would have it drawn in boxes: seconds for each traceback, in which a service answers nobody."""
+    lines = (
+        "import logging",
+        "from chapterverse.library import AsyncLibrary",
+        "from chapterverse.surfaces.mcp.server import create_server",
+        "create_server(AsyncLibrary())",
+        "try: 1 / 0",
+        "except ArithmeticError: logging.getLogger('chapterverse.http').exception('Request %s failed', 'f' * 64)",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    head, *rest = done.stderr.splitlines()
+    assert head.endswith(f" ERROR chapterverse.http: Request {'f' * 64} failed")
+    assert (rest[0], rest[-1]) == ("Traceback (most recent call last):", "ZeroDivisionError: division by zero")
+
+
 def test_the_command_serves_http_on_a_port_of_its_own(clocks_home: Path, stdio: Assistant) -> None:
     """Beside the other process, which has the index; whoever has no key is turned away, as by the service."""
     port, key = free_port(), "a key for assistants"

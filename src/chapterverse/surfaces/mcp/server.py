@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from typing import Annotated
+from typing import Annotated, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -46,6 +46,7 @@ ReadUntil = Annotated[
 ]
 
 _log = logging.getLogger(__name__)
+_LOGGED: Final = "WARNING"
 _READING = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _LONGEST = 20_000
 """Characters that `read_passage` gives at once."""
@@ -60,6 +61,9 @@ def create_server(library: AsyncLibrary, generation: Generation = LOCAL) -> MCPS
         (tools.read_passage, "Read in a book"),
         (tools.list_books, "List books"),
     )
+    # Else the SDK has what is logged drawn by Rich: seconds for a traceback, in which nobody is answered, and lines
+    # that are cut in two. Whoever has set up logging before is left alone by both.
+    logging.basicConfig(level=_LOGGED, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     server = BookServer(
         library,
         name="chapterverse",
@@ -68,7 +72,7 @@ def create_server(library: AsyncLibrary, generation: Generation = LOCAL) -> MCPS
         instructions=INSTRUCTIONS,
         version=__version__,
         tools=[Tool.from_function(tool, title=title, annotations=_READING) for tool, title in offered],
-        log_level="WARNING",  # it sets up logging for the whole process
+        log_level=_LOGGED,
     )
     add_resources(server, library)
     return server
