@@ -26,6 +26,18 @@ KEY = "sk-test-0123456789abcdef"
 BELL = "The great bell was cast in 1702."
 GOOD = Said(draft_json((BELL, ["S1"], BELL)))
 MIDWAY = Raw(200, f"data: {json.dumps(error('The engine ran out of memory.'))}\n\n", content_type="text/event-stream")
+
+
+def told(*events: Mapping[str, Any] | None) -> Raw:
+    """What a service of the new protocol says, event by event."""
+    return Raw(200, "".join(f"data: {json.dumps(one)}\n\n" for one in events), content_type="text/event-stream")
+
+
+def completed(output: Any) -> dict[str, Any]:
+    return {"type": "response.completed", "sequence_number": 1, "response": {"id": "r", "output": output}}
+
+
+CALL = {"type": "function_call", "id": "f", "call_id": "c", "name": SEARCH_TOOL, "arguments": '{"query": "bell"}'}
 PAGE = (Path(__file__).parents[2] / "docs" / "generation.md").read_text("utf-8")
 
 
@@ -297,3 +309,46 @@ class TestChoice:
 
     def test_the_page_names_every_provider(self) -> None:
         assert all(f"| `{name}` |" in PAGE for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(told(None), id="no event"),
+        pytest.param(told({"type": 5}), id="an event of no type"),
+        pytest.param(told({"type": "response.output_text.delta", "delta": None}), id="a piece that is no text"),
+        pytest.param(told(completed(None)), id="no output"),
+        pytest.param(told(completed([None])), id="an item that is none"),
+        pytest.param(told(completed([{"type": "message", "content": None}])), id="a message without content"),
+        pytest.param(told(completed([{**CALL, "arguments": {"query": "bell"}}])), id="arguments that are no text"),
+        pytest.param(told(completed([CALL] * 500)), id="calls without end"),
+    ],
+)
+def test_what_is_none_of_the_protocols_is_asked_for_again_and_then_an_error(
+    reply: Reply, httpserver: HTTPServer
+) -> None:
+    server = ChatServer(httpserver, [reply])
+    with pytest.raises(GenerationError, match="did not answer in the form"):
+        ask(service_of("openai", base_url=server.base_url), search=True)
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "error", "code": "server_error", "message": "The engine ran out of memory.", "sequence_number": 0},
+        {
+            "type": "response.failed",
+            "sequence_number": 0,
+            "response": {"id": "r", "error": {"code": "server_error", "message": "The engine ran out of memory."}},
+        },
+    ],
+)
+def test_what_a_service_says_went_wrong_is_told_and_not_asked_for_again(
+    event: dict[str, Any], httpserver: HTTPServer
+) -> None:
+    server = ChatServer(httpserver, [told(event)])
+    with pytest.raises(GenerationError, match=r"OpenAI broke off: The engine ran out of memory\.") as caught:
+        ask(service_of("openai", base_url=server.base_url))
+    assert caught.value.retryable
+    assert len(server.bodies) == 1

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
+import httpx2
 from agents import (
     AgentsException,
     Model,
@@ -24,7 +25,7 @@ from agents.agent_output import AgentOutputSchemaBase
 from agents.handoffs import Handoff
 from agents.items import TResponseOutputItem, TResponseStreamEvent
 from agents.models.interface import ModelTracing
-from openai import AsyncOpenAI
+from openai import APIError, AsyncOpenAI
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -39,6 +40,9 @@ from chapterverse.answer.fences import read_brief
 from chapterverse.answer.form import DraftedSentence, DraftOutput
 from chapterverse.errors import AstRagError
 from chapterverse.protocols import Reader
+
+_MOST_ITEMS = 50
+"""Messages and calls that an answer may hold; the SDK takes each for itself, and nobody else is answered meanwhile."""
 
 
 class Service(Protocol):
@@ -90,7 +94,9 @@ class HostedModel(_StreamedModel):
                 async for event in self._inner().stream_response(
                     system_instructions, input, settings, offered, output_schema, handoffs, tracing, **state
                 ):
-                    yield event
+                    if failed := _failure(event, self._service.client()):
+                        raise failed
+                    yield _readable(event)
                 return
             except AgentsException:
                 raise
@@ -104,6 +110,42 @@ class HostedModel(_StreamedModel):
     def _inner(self) -> Model:
         kind = OpenAIResponsesModel if self._service.protocol == "responses" else OpenAIChatCompletionsModel
         return kind(self._service.model, self._service.client())
+
+
+def _failure(event: Any, client: AsyncOpenAI) -> APIError | None:
+    """What a service says that went wrong on its side, as the client raises it where the protocol is the old one."""
+    kind = getattr(event, "type", None)
+    said = getattr(event.response, "error", None) if kind == "response.failed" else event if kind == "error" else None
+    message = getattr(said, "message", None)
+    if not isinstance(message, str):
+        return None
+    body = {"message": message, "code": getattr(said, "code", None)}
+    return APIError(message, httpx2.Request("POST", client.base_url), body=body)
+
+
+def _readable(event: Any) -> TResponseStreamEvent:
+    """An event as the protocol has it: the SDK passes on whatever comes, and would stumble over it later."""
+    kind = getattr(event, "type", None)
+    readable = isinstance(kind, str)
+    if kind == "response.output_text.delta":
+        readable = isinstance(event.delta, str)
+    elif kind == "response.completed":
+        items = event.response.output
+        readable = isinstance(items, list) and len(items) <= _MOST_ITEMS and all(map(_is_item, items))
+    if not readable:
+        raise ModelBehaviorError("The answer cannot be read: it is none of the protocol's.")
+    event_of_theirs: TResponseStreamEvent = event
+    return event_of_theirs
+
+
+def _is_item(item: Any) -> bool:
+    match getattr(item, "type", None):
+        case "message":
+            return isinstance(item.content, list)
+        case "function_call":
+            return all(isinstance(one, str) for one in (item.call_id, item.name, item.arguments))
+        case kind:
+            return isinstance(kind, str)
 
 
 class LocalModel(_StreamedModel):

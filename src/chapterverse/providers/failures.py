@@ -26,6 +26,7 @@ from chapterverse.errors import (
 _KEY_REFUSED = frozenset({401, 402, 403, 498})
 _PASSING = frozenset({408, 429})
 _MAX_QUOTE = 300
+_SECONDS = re.compile(r"\d{1,9}(\.\d+)?")
 _SHORTEST_SECRET = 6
 """A shorter key is a placeholder, and would be found in every other word."""
 
@@ -58,6 +59,8 @@ class Failure:
     """The provider says so by other means than the status."""
     quota_spent: bool = False
     """Waiting will not help."""
+    broke_off: bool = False
+    """It had begun to answer."""
 
 
 UNREADABLE = Failure("there are no vectors in it", 200)
@@ -82,7 +85,7 @@ def error_for(provider: Provider, failure: Failure, key: str | None, cause: Base
         message = f"{provider.title} refused the key ({said}). For another one, {provider.ways_in}"
         return AstRagAuthError(message, details=details, cause=shown)
     if status is None:
-        message = f"{provider.title} cannot be reached: {said}."
+        message = f"{provider.title} {'broke off' if failure.broke_off else 'cannot be reached'}: {said}."
         return AstRagRetrievalError(message, details=details, cause=shown)
     if status < 400:
         moved = status >= 300
@@ -107,13 +110,16 @@ def _without(message: str, secret: str | None) -> str:
 
 
 def retry_after(headers: Mapping[str, str] | None) -> float | None:
-    """How many seconds the provider asks to wait, as a number or as a date."""
+    """How many seconds the provider asks to wait, as a number or as a date; None if it is neither."""
     given = {name.lower(): value for name, value in (headers or {}).items()}
     milliseconds = given.get("retry-after-ms", "")
-    if re.fullmatch(r"\d+(\.\d+)?", milliseconds):
+    if _SECONDS.fullmatch(milliseconds):
         return float(milliseconds) / 1000
     value = given.get("retry-after", "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", value):
+    if _SECONDS.fullmatch(value):
         return float(value)
     date = email.utils.parsedate_tz(value) if value else None
-    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    try:
+        return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    except (ValueError, OverflowError):  # a day that no calendar has
+        return None

@@ -42,7 +42,7 @@ def _failure(error: Exception) -> Failure | None:
     if isinstance(error, openai.APIConnectionError):
         return Failure(str(error.__cause__ or error))
     if type(error) is openai.APIError:  # in the midst of a stream, after a status that was good
-        return Failure(_said(error))
+        return Failure(_said(error), broke_off=True)
     if isinstance(error, google.TransportError):
         return Failure(str(error))
     if isinstance(error, google.GoogleAuthError):
