@@ -196,6 +196,66 @@ def test_a_body_that_cannot_be_read_is_told_why(
     assert "application/json" in detail or "UTF-8" in detail
 
 
+@pytest.mark.parametrize("path", ["/ask", "/search", "/answer", "/v1/chat/completions", "/indexes", "/indexes/x/sync"])
+@pytest.mark.parametrize(
+    ("content", "twice"),
+    [
+        (r'{"question": "What is it?", "top_k": 3, "top_k": 5}', "'top_k'"),
+        (r'{"question": "What is it?", "filters": {"chapter": "1", "chapter": "1"}}', "'chapter'"),
+        (r'[{"\ud800": 1, "\ud800": 2}]', r"'\ud800'"),
+    ],
+)
+def test_a_name_that_is_given_twice_is_refused(client: httpx2.Client, path: str, content: str, twice: str) -> None:
+    response = client.post(path, content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    body = response.json()
+    detail = body["error"]["message"] if path.startswith("/v1/") else body["detail"]
+    assert detail == f"{twice} is given twice in one object of the body: give it once."
+
+
+def test_a_name_among_thousands_that_is_given_twice_is_found_at_once(client: httpx2.Client) -> None:
+    names = ",".join(f'"{name}":1' for name in [*range(90_000), 89_999])
+    began = time.monotonic()
+    response = client.post("/ask", content=f"{{{names}}}", headers={"Content-Type": "application/json"})
+    assert response.json()["detail"].startswith("'89999' is given twice")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "said"),
+    [
+        ("POST", "/ask?index=clocks", "index: it stands in the address, where nothing reads it. Put it into the body"),
+        ("POST", "/search?topK=1", "topK: it stands in the address"),
+        ("POST", "/answer?deadline=1", "deadline: it stands in the address"),
+        ("DELETE", "/indexes/{index}?dryRun=true", "dryRun: it stands in the address"),
+        ("GET", "/indexes?limit=1", "limit: it stands in the address"),
+        ("GET", "/books?index=clocks", "index: it stands in the address"),
+        (
+            "GET",
+            "/books/text?index=a&file=b&part=0&length=9",
+            "length: it stands in the address, where nothing reads it.",
+        ),
+        ("GET", "/books/outline?index=a&file=b&file=c", "file: it stands in the address more than once."),
+        (
+            "POST",
+            "/books?name=a.md&indx=clocks",
+            "indx: it stands in the address, where nothing reads it. What is read",
+        ),
+    ],
+)
+def test_what_stands_in_the_address_for_nothing_is_refused(
+    client: httpx2.Client, method: str, address: str, said: str
+) -> None:
+    (index,) = (one["index"] for one in client.get("/indexes").json())
+    name = "query" if address.startswith("/search") else "question"
+    response = client.request(
+        method, address.format(index=index), **({"json": {name: "What is a foliot?"}} if method == "POST" else {})
+    )
+    assert (response.status_code, response.json()["error"]) == (400, "AstRagValidationError")
+    assert response.json()["detail"].startswith(said)
+    assert client.get(f"/indexes/{index}").status_code == 200
+
+
 def test_what_is_nested_deeply_but_can_be_read_is_no_surprise(client: httpx2.Client) -> None:
     nested = '{"query": "bells", "auth": {"nobody": ' + "[" * 900 + "]" * 900 + "}}"
     response = client.post("/search", content=nested, headers={"Content-Type": "application/json"})

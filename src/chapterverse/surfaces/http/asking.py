@@ -16,7 +16,9 @@ from chapterverse.contracts.requests import AnswerRequest, SearchRequest
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings
 from chapterverse.surfaces.http import policy
+from chapterverse.surfaces.http.bodies import OnceRoute
 from chapterverse.surfaces.http.dependencies import (
+    ADDRESS_READ,
     WARM,
     RequestId,
     TheConfiguration,
@@ -27,7 +29,7 @@ from chapterverse.surfaces.http.events import Event, EventStream, begun, wants_e
 from chapterverse.surfaces.http.openapi import ASK, ASKING
 from chapterverse.types import Answer, AnswerEvent, Filter, Spoken, Stage
 
-router = APIRouter(tags=["asking"], dependencies=[WARM])
+router = APIRouter(tags=["asking"], dependencies=[WARM, ADDRESS_READ], route_class=OnceRoute)
 
 Body = dict[str, Any]
 

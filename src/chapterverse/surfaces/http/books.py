@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from chapterverse.errors import AstRagValidationError
-from chapterverse.surfaces.http.dependencies import TheLibrary, TheService
+from chapterverse.surfaces.http.dependencies import ADDRESS_READ, TheLibrary, TheService
 from chapterverse.surfaces.http.openapi import READING, errors
 from chapterverse.types import Block, Document, Page, SourceRecord
 
-router = APIRouter(prefix="/books", tags=["books"])
+router = APIRouter(prefix="/books", tags=["books"], dependencies=[ADDRESS_READ])
 
 Index = Annotated[str, Query(description="The index that holds the book")]
 File = Annotated[str, Query(description="The book's file id in that index")]
@@ -23,7 +23,7 @@ _CHAPTER = 3_000
 """From so many on, a part also ends with its chapter."""
 
 
-@router.get("", responses=errors(503))
+@router.get("", responses=errors(400, 503))
 async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
     """Every index with the books in it, and whether books may be added."""
     shelves, troubles = await library.survey()

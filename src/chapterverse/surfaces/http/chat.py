@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from chapterverse.contracts.chat import ChatRequest, Completion, openai_model
+from chapterverse.surfaces.http.bodies import OnceRoute
 from chapterverse.surfaces.http.dependencies import WARM, RequestId, TheLibrary, TheService
 from chapterverse.surfaces.http.errors import response_to
 from chapterverse.surfaces.http.events import MEDIA_TYPE, begun, while_connected
@@ -22,7 +23,7 @@ from chapterverse.surfaces.http.openapi import events as told_as
 from chapterverse.surfaces.http.policy import generation
 from chapterverse.types import Answer, AnswerEvent, Citation, Spoken
 
-router = APIRouter(prefix="/v1", tags=["OpenAI"])
+router = APIRouter(prefix="/v1", tags=["OpenAI"], route_class=OnceRoute)
 
 Body = dict[str, Any]
 _RESPONSES = {**told_as("With `stream`: chunks, and last `[DONE]`."), **ASKING}

@@ -50,10 +50,15 @@ def writing(service: Annotated[ServiceSettings, Depends(_service)]) -> None:
         raise HTTPException(403, "This service only answers: indexes cannot be changed over HTTP.")
 
 
-def told_in_the_body(request: Request) -> None:
+def read_of_the_address(request: Request) -> None:
     """Refuse what an address says where nothing reads it: a trial that is asked for there would be carried out."""
-    if said := next(iter(request.query_params), None):
-        raise AstRagValidationError(f"{said}: it stands in the address, where nothing reads it. Put it into the body.")
+    read = [parameter.alias for parameter in request.scope["route"].dependant.query_params]
+    told = [name for name, _ in request.query_params.multi_items()]
+    if twice := next((name for name in read if told.count(name) > 1), None):
+        raise AstRagValidationError(f"{twice}: it stands in the address more than once.")
+    if said := next((name for name in told if name not in read), None):
+        mend = f"What is read there: {', '.join(read)}." if read else "Put it into the body, or leave it out."
+        raise AstRagValidationError(f"{said}: it stands in the address, where nothing reads it. {mend}")
 
 
 TheLibrary = Annotated[AsyncLibrary, Depends(_library)]
@@ -68,7 +73,7 @@ RequestId = Annotated[str, Depends(_request_id)]
 """What this request is called, in its response and in the log."""
 WRITING = Depends(writing)
 """For routes that change an index."""
-BODY_ONLY = Depends(told_in_the_body)
-"""For routes that take all they are told from the body."""
+ADDRESS_READ = Depends(read_of_the_address)
+"""For routes that would do something else than was asked, if they left out what they are told."""
 WARM = Depends(_warm)
 """For routes that need the models: while they are being loaded, no time counts."""

@@ -130,6 +130,8 @@ async def _on_http_error(request: Request, error: Exception) -> JSONResponse:
 
 def _unread(why: BaseException) -> str:
     """What is wrong with a body that not even a place in it can be named of."""
+    if isinstance(why, AstRagValidationError):
+        return why.message
     if isinstance(why, RecursionError):
         return f"The body is nested too deeply to be read. {_AS_JSON}"
     if isinstance(why, UnicodeDecodeError):

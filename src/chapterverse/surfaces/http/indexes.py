@@ -12,11 +12,12 @@ from fastapi.responses import JSONResponse
 from chapterverse.contracts import operations
 from chapterverse.contracts.requests import BuildRequest, InspectRequest, SyncRequest
 from chapterverse.surfaces.http import policy
-from chapterverse.surfaces.http.dependencies import BODY_ONLY, WRITING, TheConfiguration, TheLibrary, TheService
+from chapterverse.surfaces.http.bodies import OnceRoute
+from chapterverse.surfaces.http.dependencies import ADDRESS_READ, WRITING, TheConfiguration, TheLibrary, TheService
 from chapterverse.surfaces.http.events import Report, as_events, unless_ending, wants_events, while_connected
 from chapterverse.surfaces.http.openapi import ASKING, READING, errors, events
 
-router = APIRouter(prefix="/indexes", tags=["indexes"])
+router = APIRouter(prefix="/indexes", tags=["indexes"], dependencies=[ADDRESS_READ], route_class=OnceRoute)
 
 Body = dict[str, Any]
 _CREATED, _OK = 201, 200
@@ -24,7 +25,7 @@ _TOLD = "Events `progress`, and last `result` or `error`."
 _BUILDING, _SYNCING = {**events(_TOLD, _CREATED), **ASKING}, {**events(_TOLD), **ASKING}
 
 
-@router.get("", responses=errors(503))
+@router.get("", responses=errors(400, 503))
 async def indexes(library: TheLibrary) -> list[Body]:
     """The indexes that can be asked."""
     return [
@@ -33,7 +34,7 @@ async def indexes(library: TheLibrary) -> list[Body]:
     ]
 
 
-@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_BUILDING)
+@router.post("", status_code=_CREATED, response_model=None, dependencies=[WRITING], responses=_BUILDING)
 async def build(
     body: BuildRequest, request: Request, library: TheLibrary, service: TheService, configuration: TheConfiguration
 ) -> Response:
@@ -48,7 +49,7 @@ async def build(
     )
 
 
-@router.post("/{index}/sync", response_model=None, dependencies=[WRITING, BODY_ONLY], responses=_SYNCING)
+@router.post("/{index}/sync", response_model=None, dependencies=[WRITING], responses=_SYNCING)
 async def sync(
     index: str,
     body: SyncRequest,

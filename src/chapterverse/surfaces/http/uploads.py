@@ -15,11 +15,11 @@ from chapterverse.errors import UnreadableFileError
 from chapterverse.index.build import BuildResult
 from chapterverse.ingest.detect import detect
 from chapterverse.library import AsyncLibrary, Ingestion
-from chapterverse.surfaces.http.dependencies import WRITING, TheLibrary
+from chapterverse.surfaces.http.dependencies import ADDRESS_READ, WRITING, TheLibrary
 from chapterverse.surfaces.http.events import EventStream, Report, as_events
 from chapterverse.surfaces.http.openapi import errors
 
-router = APIRouter(prefix="/books", tags=["books"])
+router = APIRouter(prefix="/books", tags=["books"], dependencies=[ADDRESS_READ])
 
 _BINARY = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _FILE = {"requestBody": {"required": True, "content": _BINARY}}
