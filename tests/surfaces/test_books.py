@@ -18,7 +18,7 @@ from chapterverse.settings import ServiceSettings, Settings
 from chapterverse.surfaces.http.page import STATIC
 from chapterverse.types import Document
 from tests.ingest import epubs, pdfs
-from tests.surfaces.service import events, served, small_library
+from tests.surfaces.service import BELL, events, served, small_library
 
 SAMPLE = Path(chapterverse.sample_book())
 SUFFIXES = ("pdf", "epub", "docx", "pptx", "html", "md")
@@ -233,6 +233,14 @@ def test_what_cannot_be_read_leaves_nothing_behind(
     assert error["detail"].startswith(detail)
     assert error.get("status", 422) == 422
     assert (client.get("/books").json(), sorted((home / ".uploads").rglob("*"))) == before
+
+
+def test_a_form_is_no_book(client: httpx2.Client) -> None:
+    before = client.get("/books").json()
+    response = client.post("/books", params={"name": "bells.md"}, files={"file": ("bells.md", BELL.encode())})
+    assert (response.status_code, response.json()["error"]) == (400, "AstRagValidationError")
+    assert "--data-binary @FILE" in response.json()["detail"]
+    assert client.get("/books").json() == before
 
 
 def test_what_fails_leaves_the_same_text_of_another_name_alone(client: httpx2.Client, home: Path) -> None:

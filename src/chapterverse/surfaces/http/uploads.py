@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from chapterverse.errors import UnreadableFileError
+from chapterverse.errors import AstRagValidationError, UnreadableFileError
 from chapterverse.index.build import BuildResult
 from chapterverse.ingest.detect import detect
 from chapterverse.library import AsyncLibrary, Ingestion
@@ -50,6 +50,11 @@ async def add_book(
     one, is refused with a status of its own. In an index that is named, the file takes the place
     of one of its name that was sent in before. A file that cannot be read leaves nothing behind, and all as it was.
     """
+    if request.headers.get("Content-Type", "").casefold().startswith("multipart/"):
+        raise AstRagValidationError(
+            "Content-Type: the body is a form, which would be read as the book. Send the file itself, as"
+            " `curl --data-binary @FILE` does."
+        )
     data = await request.body()
     name = _safe(name)
     with _about(name):
