@@ -57,7 +57,20 @@ def test_hosts_that_are_ours(client: httpx2.Client, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "books.example.evil.example", "localhost.evil.example", "[::2]", "::"]
+    "host",
+    [
+        "evil.example",
+        "books.example.evil.example",
+        "localhost.evil.example",
+        "[::2]",
+        "::",
+        "[::1].evil.example",
+        "[::1]evil:80",
+        "[::1",
+        "[localhost]",
+        "localhost:evil",
+        "localhost:80/evil",
+    ],
 )
 def test_hosts_that_are_not(client: httpx2.Client, host: str) -> None:
     response = client.get("/indexes", headers={"Host": host})

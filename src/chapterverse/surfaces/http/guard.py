@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
@@ -26,6 +27,7 @@ FOREIGN = (
     " CHAPTERVERSE_ORIGINS."
 )
 _UNAUTHORIZED, _FORBIDDEN, _TOO_LARGE, _MISDIRECTED = 401, 403, 413, 421
+_HOST = re.compile(r"(?:\[(?P<address>[^\]]*:[^\]]*)\]|(?P<name>[^\[\]:/]+))(?::\d*)?")
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 PROBES = frozenset({"/health", "/ready"})
 """For whoever watches over the service, by whatever name they call it; they tell nothing of the books."""
@@ -91,11 +93,10 @@ def is_this_machine(host: str) -> bool:
         return False
 
 
-def _name(host: str) -> str:
-    """A host without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].casefold()
-    return host.rpartition(":")[0].casefold() if host.count(":") == 1 else host.casefold()
+def _name(host: str) -> str | None:
+    """A host without its port; None if it is no host."""
+    named = _HOST.fullmatch(host)
+    return (named["address"] or named["name"]).casefold() if named else None
 
 
 def _is_open(scope: Scope) -> bool:
