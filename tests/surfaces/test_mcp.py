@@ -388,6 +388,14 @@ def test_nothing_but_the_protocol_is_on_stdout(tmp_path: Path) -> None:
     assert server.returncode == 0
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+def test_no_stream_is_held_open_for_which_nothing_would_come(tmp_path: Path, method: str) -> None:
+    with served(small_library(tmp_path)) as service:
+        response = service.request(method, "/mcp", headers={"Accept": "text/event-stream"}, timeout=10)
+        assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+        assert set(response.json()) == {"error", "detail", "request_id"}
+
+
 def test_what_is_logged_is_plain_lines() -> None:
     """The SDK would have it drawn in boxes: seconds for each traceback, in which a service answers nobody."""
     lines = (

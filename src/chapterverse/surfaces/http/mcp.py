@@ -11,8 +11,10 @@ from importlib import import_module
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.surfaces.http.errors import error_response
 
 PATH = "/mcp"
+_TAKEN, _NOT_ALLOWED = "POST", 405
 
 
 class McpEndpoint:
@@ -39,6 +41,12 @@ class McpEndpoint:
             await serving
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Without a session there is nothing to tell but answers: a stream that is opened with GET would only be held
+        # open, and waited for when the service ends. The protocol has it refused with 405.
+        if scope["method"] != _TAKEN:
+            detail = f"{scope['method']} cannot be used on this path. It takes: {_TAKEN}."
+            await error_response(scope, _NOT_ALLOWED, detail, headers={"Allow": _TAKEN})(scope, receive, send)
+            return
         await asyncio.wait([self._warm])
         await (await asyncio.shield(self._app))(scope, receive, send)
 
