@@ -266,14 +266,23 @@ def test_an_unknown_path_or_method_is_told_which_there_are(client: httpx2.Client
     nowhere = client.get("/nowhere").json()
     assert {"/ask", "/indexes/{index}/sync", "/mcp"} <= set(re.findall(r"/[^ ,]+(?=,|[.]$)", nowhere["detail"]))
     for method, path, allowed in (
-        ("PUT", "/indexes", "GET, POST"),
+        ("PUT", "/indexes", "GET, HEAD, POST"),
         ("GET", "/ask", "POST"),
-        ("PATCH", "/indexes/clocks", "GET, DELETE"),
+        ("PATCH", "/indexes/clocks", "GET, HEAD, DELETE"),
         ("POST", "/openapi.json", "GET, HEAD"),
     ):
         response = client.request(method, path)
         assert (response.status_code, response.headers["Allow"]) == (405, allowed)
         assert response.json()["detail"] == f"{method} cannot be used on this path. It takes: {allowed}."
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/indexes", "/v1/models", "/static/main.js"])
+def test_what_can_be_got_can_be_asked_about(client: httpx2.Client, path: str) -> None:
+    got, told = client.get(path), client.head(path)
+    assert (got.status_code, told.status_code, told.content) == (200, 200, b"")
+    for header in ("Content-Type", "Content-Length", "Content-Security-Policy"):
+        assert told.headers[header] == got.headers[header]
+    assert client.head("/ask").status_code == 405
 
 
 def test_a_filter_names_chapters_as_a_scope_does_and_an_empty_search_says_why(client: httpx2.Client) -> None:

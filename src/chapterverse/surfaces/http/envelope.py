@@ -66,10 +66,12 @@ class Envelope:
                     headers.setdefault(key, value)
             await send(message)
 
+        # What can be got can be asked about: the server leaves out the body.
+        asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         began = time.perf_counter()
         self._metrics.began()
         try:
-            await self._app(scope, receive, sealed)
+            await self._app(asked, receive, sealed)
         except Exception as error:
             if status:  # it has begun to answer, and can only break off
                 raise
@@ -80,6 +82,6 @@ class Envelope:
             await response_to(scope, service_ending())(scope, receive, sealed)
         finally:
             # Clients can make up paths and methods without end, but not what is counted by.
-            route = getattr(scope.get("route"), "path", _OTHER)
+            route = getattr(asked.get("route"), "path", _OTHER)
             method = scope["method"] if scope["method"] in METHODS else _OTHER
             self._metrics.ended(method, route, status or _UNFINISHED, time.perf_counter() - began)

@@ -143,6 +143,9 @@ def _unread(why: BaseException) -> str:
 
 def _methods(request: Request) -> list[str]:
     """The methods of a path; the router itself tells those of the first of its routes alone."""
-    routes = request.app.routes
-    asked = [{**request.scope, "method": method} for method in METHODS]
-    return [one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes)]
+
+    def takes(method: str) -> bool:
+        asked = {**request.scope, "method": "GET" if method == "HEAD" else method}
+        return any(route.matches(asked)[0] is Match.FULL for route in request.app.routes)
+
+    return [method for method in METHODS if takes(method)]
