@@ -14,7 +14,7 @@ from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import SecretStr
 
-from chapterverse.answer.prompts import NOT_IN_BOOK
+from chapterverse.answer.prompts import EMPTY_QUESTION, NOT_IN_BOOK
 from chapterverse.library import AsyncLibrary
 from chapterverse.settings import ServiceSettings, Settings
 from tests.clocks import INDEX
@@ -201,6 +201,16 @@ def test_pictures_cannot_be_asked(client: openai.OpenAI) -> None:
     picture: list[Any] = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
     with pytest.raises(openai.BadRequestError, match="'text'"):
         client.chat.completions.create(model=INDEX, messages=[{"role": "user", "content": picture}])
+
+
+def test_a_turn_without_content_says_nothing(client: openai.OpenAI) -> None:
+    before: Any = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": None, "refusal": "No."}]
+    asked: Any = [*before, {"role": "user", "content": QUESTION}]
+    said = client.chat.completions.create(model=INDEX, messages=asked)
+    assert said.choices[0].message.annotations
+    nothing: Any = [{"role": "user", "content": None}]
+    with pytest.raises(openai.BadRequestError, match=EMPTY_QUESTION):
+        client.chat.completions.create(model=INDEX, messages=nothing)
 
 
 def test_values_that_want_nothing_are_taken(client: openai.OpenAI) -> None:

@@ -47,6 +47,9 @@ class ContentPart(BaseModel):
 
 
 def _as_parts(content: Any) -> Any:
+    """A text is its only part; null, as a refusal or a call of a tool has it, says nothing."""
+    if content is None:
+        return []
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
