@@ -34,7 +34,10 @@ class Source(Protocol):
     notices: list[Notice]
     """What was left out, and why; complete once all items have been listed and fetched."""
     unseen: set[str]
-    """What of that is there but could not be looked at: ids of files, and of folders with all that is below them."""
+    """What of that is there but could not be looked at: ids of files, and of folders with all that is below them.
+
+    "" stands for the whole source: more is there than could be listed, and it is not known what.
+    """
 
     def items(self) -> Iterator[SourceItem]:
         """Every file on offer, in a deterministic order; raises `AstRagSourceError` if they cannot be listed."""

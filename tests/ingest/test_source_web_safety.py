@@ -41,6 +41,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_robots_are_obeyed_and_told(site: Site) -> None:
     site.server.clear()
+    site.server.no_handler_status_code = 404
     site.page("/robots.txt", "User-agent: *\nDisallow: /*/b$\n", "text/plain")
     site.links("/book/", "a", "b", "c")
     site.links("/book/a")
@@ -287,7 +288,7 @@ def test_a_page_that_fails_does_not_fail_the_book(site: Site) -> None:
         ("gone", "Left out: The server answers with HTTP status 404."),
         ("picture", "Left out: The server sends image/png, which is not read."),
     ]
-    assert source.unseen == {f"{site.url}/book/broken"}, "what is gone is gone"
+    assert source.unseen == {""}, "it may have led to any page"
     assert site.asked().count("/book/broken") == 4
     assert site.asked().count("/book/gone") == 1
     with pytest.raises(UnreadableFileError, match=f"^{site.url}/book/gone: The server answers") as caught:

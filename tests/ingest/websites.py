@@ -26,6 +26,7 @@ class Site:
     """A small web site that counts what it is asked for."""
 
     def __init__(self, server: HTTPServer) -> None:
+        server.no_handler_status_code = 404
         self.server = server
         self.url = server.url_for("").rstrip("/")
         self.page("/robots.txt", "User-agent: *\nDisallow: /private/\n", "text/plain")

@@ -240,17 +240,29 @@ def _look(spec: SourceSpec, ingestion: Ingestion, held: Mapping[str, str]) -> Of
             offer.items[item.file_id] = item
             offer.fingerprints[item.file_id] = hashlib.sha256(data).hexdigest()
     offer.notices.extend(source.notices)
-    prefix = index_id(spec, "")
-    for file_id, mark in held.items():
-        own = file_id.removeprefix(prefix)
-        if file_id.startswith(prefix) and not source.unseen.isdisjoint(_above(own)):
-            offer.fingerprints.setdefault(own, mark)
+    _keep_unseen(offer)
     return offer
 
 
+def _keep_unseen(offer: Offer) -> None:
+    """What the index has of a source, and what is there and could not be looked at, is as it was."""
+    unseen, address, prefix = offer.source.unseen, offer.spec.address, index_id(offer.spec, "")
+    if offer.held and "" in unseen and not offer.fingerprints:
+        raise AstRagSourceError(f"Nothing of {address} could be listed. {offer.notices[-1].reason}")
+    there = len(offer.fingerprints)
+    for file_id, mark in offer.held.items():
+        own = file_id.removeprefix(prefix)
+        if file_id.startswith(prefix) and not unseen.isdisjoint(_above(own)):
+            offer.fingerprints.setdefault(own, mark)
+    kept = len(offer.fingerprints) - there
+    if kept and "" in unseen:
+        reason = f"Not all of it could be listed: of the files that the index has, {kept:,} were not met and stay in it."
+        offer.notices.append(Notice(address, address, reason))
+
+
 def _above(file_id: str) -> list[str]:
-    """A file and the folders that it lies in, by their ids."""
-    return [file_id, *(file_id[:place] for place, char in enumerate(file_id) if char == "/")]
+    """A file and the folders that it lies in, by their ids, up to the whole source."""
+    return ["", file_id, *(file_id[:place] for place, char in enumerate(file_id) if char == "/")]
 
 
 def _placed(offer: Offer, taken: Collection[str]) -> SourceSpec:

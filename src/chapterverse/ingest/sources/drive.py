@@ -118,13 +118,14 @@ class DriveSource:
                 entries += page.get("files", [])
                 if page.get("incompleteSearch"):
                     self._leave({"id": folder, "name": folder}, "Google could not search all drives for its files.")
+                    self.unseen.add("")
                 if not page.get("nextPageToken"):
                     break
                 query["pageToken"] = page["nextPageToken"]
         except _Refusal as refusal:
             if is_root:
                 raise
-            self._leave({"id": folder, "name": folder}, refusal.sentence)
+            self._miss({"id": folder, "name": folder}, refusal)
         entries.sort(key=lambda entry: (unicodedata.normalize("NFC", entry["name"]), entry["id"]))
         return list(self._resolved(entries))
 
@@ -133,7 +134,7 @@ class DriveSource:
             try:
                 yield entry, self._resolve(entry)
             except _Refusal as refusal:
-                self._leave(entry, f"it is a shortcut to something that cannot be had. {refusal.sentence}")
+                self._miss(entry, refusal, "it is a shortcut to something that cannot be had. ")
 
     def _resolve(self, file: File) -> File:
         """The file itself, or the one that it is a shortcut to."""
@@ -217,6 +218,12 @@ class DriveSource:
         return AstRagSourceError(
             f"gdrive:{self._root} cannot be listed. {refusal.sentence}", cause=refusal, retryable=refusal.passing
         )
+
+    def _miss(self, file: File, refusal: _Refusal, why: str = "") -> None:
+        """What is no longer there is gone; of what could not be had, nobody knows what is in it."""
+        self._leave(file, why + refusal.sentence)
+        if refusal.status != 404:
+            self.unseen.add("")
 
     def _leave(self, file: File, why: str) -> None:
         self.notices.append(Notice(file["id"], file["name"], f"Left out: {why}"))

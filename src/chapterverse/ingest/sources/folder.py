@@ -45,7 +45,12 @@ class FolderSource:
         self.unseen.clear()
         self._paths.clear()
         if self._root.is_dir():
-            found = _Walk(self._root, self._options, self.notices, self.unseen).files()
+            walk = _Walk(self._root, self._options, self.notices, self.unseen)
+            found = walk.files()
+            if walk.is_empty:  # without so much as a hidden file: a place for a disk, perhaps
+                self.unseen.add("")
+                why = "The folder is empty. If it should not be, see whether its disk is mounted."
+                self.notices.append(Notice(self._address, self._name, why))
         else:
             found = {self._name: str(self._root)}
         items: list[SourceItem] = []
@@ -119,6 +124,7 @@ class _Walk:
     """One walk through a folder. Links wait until all real files are known, so that a file never counts twice."""
 
     def __init__(self, root: Path, options: SourceOptions, notices: list[Notice], unseen: set[str]) -> None:
+        self.is_empty = True
         self._root = str(root)
         self._options = options
         self._notices = notices
@@ -157,6 +163,7 @@ class _Walk:
         try:
             with os.scandir(location) as entries:
                 for entry in entries:
+                    self.is_empty = False
                     child = f"{path}/{entry.name}" if path else entry.name
                     if entry.is_symlink():
                         self._links.append((child, entry.path))

@@ -139,8 +139,10 @@ class WebSource:
                 continue
             try:
                 found = self._sitemap(self._get(url, _SITEMAPS))
-            except UnreadableFileError:
-                continue  # most sites have none; links will do
+            except UnreadableFileError as error:  # most sites have none; links will do
+                if error.retryable:
+                    self._miss(url, error.explanation)
+                continue
             items = self._listed(url, found) if found is not None else []
             if items:
                 listed = {urls.identity(item.file_id) for item in items}
@@ -176,10 +178,12 @@ class WebSource:
         """A sitemap that another one refers to; empty, with a notice, if it cannot be had."""
         try:
             found = self._sitemap(self._get(address, _SITEMAPS))
+            if found is not None:
+                return found
+            self._miss(address, "It is no sitemap.")
         except UnreadableFileError as error:
-            self._leave(address, error.explanation)
-            found = None
-        return found or sitemap.Sitemap((), ())
+            (self._leave if error.reason in {"missing", "refused"} else self._miss)(address, error.explanation)
+        return sitemap.Sitemap((), ())
 
     def _sitemap(self, reply: Reply) -> sitemap.Sitemap | None:
         return None if reply.mime_type in _HTML else sitemap.parse(reply.body, self._options.max_bytes)
@@ -201,9 +205,7 @@ class WebSource:
             try:
                 reply = start if url == start.url else self._get(url)
             except UnreadableFileError as error:
-                self._leave(url, error.explanation)
-                if error.retryable:
-                    self.unseen.add(url)
+                (self._miss if error.retryable else self._leave)(url, error.explanation)
                 continue
             if not self._is_new(url, reply.url, seen):
                 continue
@@ -250,6 +252,11 @@ class WebSource:
         return SourceItem(
             reply.url, urls.name(reply.url), len(reply.body), reply.modified_time, url=reply.url, mime_type=mime_type
         )
+
+    def _miss(self, url: str, why: str) -> None:
+        """Leave out what may lead to any page of the site."""
+        self.unseen.add("")
+        self._leave(url, why)
 
     def _leave(self, url: str, why: str) -> None:
         self.notices.append(Notice(url, urls.name(url), f"Left out: {why}"))
