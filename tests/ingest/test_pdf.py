@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from chapterverse.ingest.books import sample_book
@@ -181,10 +182,53 @@ def test_footnotes_follow_the_paragraph_that_refers_to_them() -> None:
 
     found = blocks(read(drawn(page)))
     assert found[1:3] == [
-        ("paragraph", "It was a shared error[2] and of 103 feet."),
+        ("paragraph", "It was a shared error[2] and of 10³ feet."),
         ("footnote", "[2] The clock survives, and still stops when anyone shuts the door."),
     ]
     assert found[3][0] == "paragraph"
+
+
+def raised(canvas: Canvas, x: float, y: float, *pieces: str) -> None:
+    """Pieces one after the other without a gap; those that begin with `^` or `_` are raised or lowered."""
+    for piece in pieces:
+        rise = {"^": 4, "_": -3}.get(piece[0], 0)
+        size = 7 if rise else 11
+        text_at(canvas, x, y + rise, piece[1:] if rise else piece, size)
+        x += stringWidth(piece[1:] if rise else piece, "Times-Roman", size)
+
+
+def test_powers_stay_raised_and_cut_no_word() -> None:
+    def page(canvas: Canvas) -> None:
+        raised(canvas, LEFT, 700, *"There were 10|^6| cells, 5 × 10|^–3| mol of H|_2|O and 30 m|^2|.".split("|"))
+        raised(canvas, LEFT, 686, *"The Guild of 1687|^12| met; 4 × 10|^–|^4| litres, no guild|^7| at all.".split("|"))
+        for row, cells in enumerate((("Name", "Count"), ("Cells", "10"), ("Rods", "20"))):
+            raised(canvas, LEFT, 640 - 14 * row, cells[0])
+            raised(canvas, LEFT + 90, 640 - 14 * row, cells[1], *(["^6"] if row else []))
+        for y in (652, 637, 623, 609):
+            canvas.line(LEFT - 4, y, LEFT + 150, y)
+        for x in (-4, 80, 150):
+            canvas.line(LEFT + x, 652, LEFT + x, 609)
+
+    first = "There were 10⁶ cells, 5 × 10⁻³ mol of H2O and 30 m²."
+    assert blocks(read(drawn(page))) == [
+        ("paragraph", f"{first} The Guild of 1687¹² met; 4 × 10⁻⁴ litres, no guild7 at all."),
+        ("table", "Name | Count\nCells | 10⁶\nRods | 20⁶"),
+    ]
+
+
+def test_a_hyphen_that_is_drawn_by_itself_belongs_to_its_word() -> None:
+    def page(canvas: Canvas) -> None:
+        text = canvas.beginText(LEFT, 700)
+        text.textOut("The keeper of the international clock went to the inter")
+        text.setFont("Times-Italic", 11)
+        text.textOut("-")
+        text.setFont("Times-Roman", 11)
+        text.textLine("")
+        text.textLine("national fair, and to the well of the village.")
+        canvas.drawText(text)
+
+    expected = "The keeper of the international clock went to the international fair, and to the well of the village."
+    assert blocks(read(drawn(page))) == [("paragraph", expected)]
 
 
 def test_text_that_nobody_can_see_is_left_out_and_turned_pages_are_read() -> None:

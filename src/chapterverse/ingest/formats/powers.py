@@ -13,12 +13,17 @@ _REACH = 6
 """More characters than any base has."""
 
 
+def power(text: str, before: str) -> str | None:
+    """A raised text in raised characters, if it is a power of what stands before it."""
+    return text.translate(_RAISED) if _POWER.fullmatch(text) and _BASE.search(before[-_REACH:]) else None
+
+
 def raise_power(pieces: list[Any], start: int) -> None:
     """Write the pieces from `start` on in raised characters, if they are a power of what stands before them."""
     text = "".join(piece if isinstance(piece, str) else "\n" for piece in pieces[start:])
     near = pieces[max(0, start - _REACH) : start]
-    if _POWER.fullmatch(text) and _BASE.search("".join(_end(piece) for piece in near)):
-        pieces[start:] = [text.translate(_RAISED)]
+    if (raised := power(text, "".join(_end(piece) for piece in near))) is not None:
+        pieces[start:] = [raised]
 
 
 def _end(piece: object) -> str:

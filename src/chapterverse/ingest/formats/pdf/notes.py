@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 
 from chapterverse.ingest.formats.pdf.model import NOTE_CLOSE, NOTE_OPEN, Line, Note, Table
+from chapterverse.ingest.formats.powers import power
 
 _SMALL = 0.93
 _REFERENCE = re.compile(f"{NOTE_OPEN}([^{NOTE_CLOSE}]+){NOTE_CLOSE}")
@@ -63,8 +64,12 @@ def _foot(lines: list[Line], body_size: float, references: set[str]) -> list[Not
 
 
 def plain(text: str) -> str:
-    """Text in which raised signs are signs like any other."""
-    return _REFERENCE.sub(r"\1", text)
+    """Text in which raised signs are signs like any other, but for powers."""
+    return _REFERENCE.sub(_plainly, text)
+
+
+def _plainly(sign: re.Match[str]) -> str:
+    return power(sign[1], sign.string[: sign.start()]) or sign[1]
 
 
 def body_of(note: Note) -> list[Line]:
@@ -82,6 +87,6 @@ def with_references(line: Line, notes: Notes) -> tuple[str, list[Note]]:
         if note:
             found.append(note)
         after_sentence = match.start() > 0 and line.text[match.start() - 1] in '.,;:!?”"’)'
-        return f"[{match[1]}]" if note or (after_sentence and match[1].isdigit()) else match[1]
+        return f"[{match[1]}]" if note or (after_sentence and match[1].isdigit()) else _plainly(match)
 
     return (_REFERENCE.sub(write, line.text), found) if NOTE_OPEN in line.text else (line.text, found)

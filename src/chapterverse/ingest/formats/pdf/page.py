@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -20,6 +20,9 @@ _WORDS = re.compile(rf"[^\s{HYPHEN}]+{HYPHEN}*")
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 _ITALIC = re.compile(r"italic|oblique", re.I)
 _NOTE_SIGN = re.compile(r"(\d{1,3}|[*†‡§]{1,2})([.,;:)]?)")
+_RAISED = re.compile(r"(\d{1,3}|[*†‡§]{1,2}|[+\u2212\u2013-]\d{0,3})([.,;:)]?)")
+_SIGN = re.compile(f"[+\u2212\u2013-]{NOTE_CLOSE}$")
+"""The sign of a power, where the file draws its digits by themselves."""
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefe]")
 _LIGATURES = str.maketrans({
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
@@ -32,6 +35,8 @@ _LOOSE = 0.45
 """A gap of so many ems is wider than a space between words usually is."""
 _SPACE = 0.15
 """A gap of so many ems separates words, even where the file draws no space."""
+_NARROW = 0.08
+"""The same behind a sign that is raised or lowered: to PDFium it is a line of its own, which need not end a word."""
 _THIN = 3.0
 """A drawn shape thinner than this many points is a ruling."""
 _ILLEGIBLE = 2.0
@@ -58,8 +63,8 @@ class _Part:
     right: float
     y: float
     style: _Style
-    spaced: bool
-    """White space comes before it."""
+    space: float
+    """A gap of more ems than this before it separates words: any, where white space is drawn."""
 
 
 def right_to_left(text: str) -> bool:
@@ -186,13 +191,14 @@ def _parts(textpage: Any) -> Iterator[_Part]:
     glyphs = _Glyphs(textpage)
     end = 0
     for start, stop, address in _runs(text, glyphs):
-        spaced = start > end
+        space = _SPACE if start == end else -inf if text[end:start].strip("\r\n") else _NARROW
         end = stop
         hyphen = ""
-        while text[stop - 1] == HYPHEN:
+        while stop > start and text[stop - 1] == HYPHEN:
             stop -= 1
             hyphen = HYPHEN if glyphs.is_hyphen(stop) else hyphen
-        yield _part(glyphs, _whole(text[start:stop]) + hyphen, start, stop, glyphs.style(address, start), spaced)
+        word, last = _whole(text[start:stop]) + hyphen, max(stop, start + 1)  # a hyphen may be drawn by itself
+        yield _part(glyphs, word, start, last, glyphs.style(address, start), space)
 
 
 def _runs(text: str, glyphs: _Glyphs) -> Iterator[tuple[int, int, int]]:
@@ -229,14 +235,14 @@ def _cut(glyphs: _Glyphs, begin: int, word: int, end: int, address: int) -> Iter
     yield begin, end, address
 
 
-def _part(glyphs: _Glyphs, word: str, start: int, stop: int, style: _Style, spaced: bool) -> _Part:
+def _part(glyphs: _Glyphs, word: str, start: int, stop: int, style: _Style, space: float) -> _Part:
     x, y = glyphs.origin(start)
     left, bottom, right, top = glyphs.box(stop - 1)
     if style.turn in (0, 2):
         near, far = (min(x, left), max(x, right)) if style.turn == 0 else (max(x, right), min(x, left))
-        return _Part(word, near, far, y, style, spaced)
+        return _Part(word, near, far, y, style, space)
     near, far = (min(y, bottom), max(y, top)) if style.turn == 1 else (max(y, top), min(y, bottom))
-    return _Part(word, near, far, x, style, spaced)  # along the direction of writing; _turned_part sets the signs
+    return _Part(word, near, far, x, style, space)  # along the direction of writing; _turned_part sets the signs
 
 
 def _main_turn(parts: list[_Part]) -> int:
@@ -254,7 +260,7 @@ _SIGNS = {0: (1, -1), 1: (1, 1), 2: (-1, 1), 3: (-1, -1)}
 
 def _turned_part(part: _Part, turn: int) -> _Part:
     along, across = _SIGNS[turn]
-    return _Part(part.text, part.left * along, part.right * along, part.y * across, part.style, part.spaced)
+    return _Part(part.text, part.left * along, part.right * along, part.y * across, part.style, part.space)
 
 
 def _turned_ruling(box: tuple[float, float, float, float], turn: int) -> Ruling:
@@ -359,12 +365,14 @@ def _join(span: Span, part: _Part) -> None:
     gap = max(part.left - span.right, span.left - part.right)
     if (span.italic or span.bold) and span.text.endswith("f"):
         gap += 0.12 * em  # the letter reaches over the space that follows it
-    space = " " if part.spaced or gap > _SPACE * em else ""
+    space = " " if gap > part.space * em else ""
     text = part.text
     raised = part.style.size < 0.85 * span.size and span.y - part.y > 0.15 * span.size
-    sign = _NOTE_SIGN.fullmatch(text)
+    sign = _RAISED.fullmatch(text)
     if raised and sign:
-        text, space = f"{NOTE_OPEN}{sign[1]}{NOTE_CLOSE}{sign[2]}", ""
+        opening = "" if _SIGN.search(span.text) and sign[1].isdigit() else NOTE_OPEN
+        span.text = span.text if opening else span.text[:-1]
+        text, space = f"{opening}{sign[1]}{NOTE_CLOSE}{sign[2]}", ""
     leading = _NOTE_SIGN.fullmatch(span.text)
     if leading and span.size < 0.85 * part.style.size and part.y - span.y > 0.15 * part.style.size:
         span.text, space = f"{NOTE_OPEN}{leading[1]}{NOTE_CLOSE}", " "
