@@ -256,7 +256,7 @@ def _keep_unseen(offer: Offer) -> None:
             offer.fingerprints.setdefault(own, mark)
     kept = len(offer.fingerprints) - there
     if kept and "" in unseen:
-        reason = f"Not all of it could be listed: of the files that the index has, {kept:,} were not met and stay in it."
+        reason = f"Not all of it could be listed: of the files that the index has, {kept:,} were not met and stay."
         offer.notices.append(Notice(address, address, reason))
 
 
