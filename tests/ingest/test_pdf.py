@@ -189,10 +189,9 @@ def test_footnotes_follow_the_paragraph_that_refers_to_them() -> None:
 
 
 def raised(canvas: Canvas, x: float, y: float, *pieces: str) -> None:
-    """Pieces one after the other without a gap; those that begin with `^` or `_` are raised or lowered."""
+    """Pieces one after the other without a gap; those that begin with `^`, `*` or `_` are raised or lowered."""
     for piece in pieces:
-        rise = {"^": 4, "_": -3}.get(piece[0], 0)
-        size = 7 if rise else 11
+        rise, size = {"^": (4, 7.0), "*": (5, 9.78), "_": (-3, 7.0)}.get(piece[0], (0, 11.0))
         text_at(canvas, x, y + rise, piece[1:] if rise else piece, size)
         x += stringWidth(piece[1:] if rise else piece, "Times-Roman", size)
 
@@ -200,7 +199,12 @@ def raised(canvas: Canvas, x: float, y: float, *pieces: str) -> None:
 def test_powers_stay_raised_and_cut_no_word() -> None:
     def page(canvas: Canvas) -> None:
         raised(canvas, LEFT, 700, *"There were 10|^6| cells, 5 × 10|^–3| mol of H|_2|O and 30 m|^2|.".split("|"))
-        raised(canvas, LEFT, 686, *"The Guild of 1687|^12| met; 4 × 10|^–|^4| litres, no guild|^7| at all.".split("|"))
+        raised(
+            canvas,
+            LEFT,
+            686,
+            *"The Guild of 1687|^12| met; 4 × 10|^–|^4| litres, 10|*8| beads, no guild|^7| at all.".split("|"),
+        )
         for row, cells in enumerate((("Name", "Count"), ("Cells", "10"), ("Rods", "20"))):
             raised(canvas, LEFT, 640 - 14 * row, cells[0])
             raised(canvas, LEFT + 90, 640 - 14 * row, cells[1], *(["^6"] if row else []))
@@ -211,7 +215,7 @@ def test_powers_stay_raised_and_cut_no_word() -> None:
 
     first = "There were 10⁶ cells, 5 × 10⁻³ mol of H2O and 30 m²."
     assert blocks(read(drawn(page))) == [
-        ("paragraph", f"{first} The Guild of 1687¹² met; 4 × 10⁻⁴ litres, no guild7 at all."),
+        ("paragraph", f"{first} The Guild of 1687¹² met; 4 × 10⁻⁴ litres, 10⁸ beads, no guild7 at all."),
         ("table", "Name | Count\nCells | 10⁶\nRods | 20⁶"),
     ]
 

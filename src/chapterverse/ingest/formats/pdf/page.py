@@ -37,6 +37,8 @@ _SPACE = 0.15
 """A gap of so many ems separates words, even where the file draws no space."""
 _NARROW = 0.08
 """The same behind a sign that is raised or lowered: to PDFium it is a line of its own, which need not end a word."""
+_SMALLER = 0.9
+"""What is raised or lowered is smaller than this part of the text around it."""
 _THIN = 3.0
 """A drawn shape thinner than this many points is a ruling."""
 _ILLEGIBLE = 2.0
@@ -346,7 +348,7 @@ def _joins(last: Span, part: _Part) -> bool:
     if abs(part.y - last.y) <= 0.12 * em:
         return True
     smaller = min(last.size, part.style.size)
-    return smaller < 0.85 * em and abs(part.y - last.y) < 0.6 * em and gap < 0.5 * em
+    return smaller < _SMALLER * em and abs(part.y - last.y) < 0.6 * em and gap < 0.5 * em
 
 
 def _centre(ruling: Ruling) -> float:
@@ -367,14 +369,14 @@ def _join(span: Span, part: _Part) -> None:
         gap += 0.12 * em  # the letter reaches over the space that follows it
     space = " " if gap > part.space * em else ""
     text = part.text
-    raised = part.style.size < 0.85 * span.size and span.y - part.y > 0.15 * span.size
+    raised = part.style.size < _SMALLER * span.size and span.y - part.y > 0.15 * span.size
     sign = _RAISED.fullmatch(text)
     if raised and sign:
         opening = "" if _SIGN.search(span.text) and sign[1].isdigit() else NOTE_OPEN
         span.text = span.text if opening else span.text[:-1]
         text, space = f"{opening}{sign[1]}{NOTE_CLOSE}{sign[2]}", ""
     leading = _NOTE_SIGN.fullmatch(span.text)
-    if leading and span.size < 0.85 * part.style.size and part.y - span.y > 0.15 * part.style.size:
+    if leading and span.size < _SMALLER * part.style.size and part.y - span.y > 0.15 * part.style.size:
         span.text, space = f"{NOTE_OPEN}{leading[1]}{NOTE_CLOSE}", " "
     if gap > _LOOSE * em:
         span.gaps.append((len(span.text), span.right, part.left))
