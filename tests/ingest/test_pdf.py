@@ -114,6 +114,23 @@ def test_paragraphs_are_told_by_indent_spacing_and_short_last_lines() -> None:
     assert blocks(read(drawn(spaced))) == expected
 
 
+def test_text_on_every_other_line_is_whole_where_most_lines_stand_closer() -> None:
+    texts = [f"The {name} of them begins here. {PROSE}" for name in ("first", "second")]
+    quoted = f"A quotation goes on at length. {PROSE}"
+
+    def thesis(canvas: Canvas) -> None:
+        y = float(TOP)
+        for text, pitch in ((texts[0], 28), (quoted, pdfs.PITCH), (texts[1], 28)):
+            for line in filled(text):
+                text_at(canvas, LEFT, y, line)
+                y -= pitch
+            y -= 28 - pitch
+
+    references = lines(filled(" ".join([PROSE] * 4)))
+    found = blocks(read(drawn(thesis, references, references)))
+    assert found[:3] == [("paragraph", text) for text in (texts[0], quoted, texts[1])]
+
+
 def test_hyphens_at_line_ends_are_undone_unless_the_word_has_one() -> None:
     body = [
         "The keeper was a well-known man of the valley, and an inter-",
@@ -215,7 +232,8 @@ def test_powers_stay_raised_and_cut_no_word() -> None:
 
     first = "There were 10⁶ cells, 5 × 10⁻³ mol of H2O and 30 m²."
     assert blocks(read(drawn(page))) == [
-        ("paragraph", f"{first} The Guild of 1687¹² met; 4 × 10⁻⁴ litres, 10⁸ beads, no guild7 at all."),
+        ("paragraph", first),
+        ("paragraph", "The Guild of 1687¹² met; 4 × 10⁻⁴ litres, 10⁸ beads, no guild7 at all."),
         ("table", "Name | Count\nCells | 10⁶\nRods | 20⁶"),
     ]
 

@@ -26,6 +26,10 @@ CHAPTER = re.compile(
 """The name of a chapter, as it is written in contents and headings."""
 _SENTENCE_END = re.compile(r"[.!?…:。！？][\"'”’)\]»*]*$")
 _GAP = 1.3
+_EVEN = 0.05
+_RUN = 3
+_FULL = 0.75
+"""So many equal distances, between lines of which so many are full, are those of paragraphs, however wide they are."""
 _INDENT = 0.7
 _SAME_SIZE = 0.07
 _FLOATING = frozenset({"table", "caption", "footnote"})
@@ -47,11 +51,40 @@ class Spacing:
             sizes[round(lines[0].size * 2) / 2] += len(lines[0].text)
         self.body_size = sizes.most_common(1)[0][0] if sizes else 10.0
         self._pitches = {size: counts.most_common(1)[0][0] for size, counts in pitches.items()}
+        self._even = self._evenly_wide(lines)
 
     def pitch(self, size: float) -> float:
         """The distance of the lines of one paragraph."""
         usual = self._pitches.get(round(size * 2), 1.2 * size)
         return usual if abs(size - self.body_size) < 0.5 else min(usual, 1.5 * size)
+
+    def is_even(self, line: Line) -> bool:
+        """Whether a line stands as far below the one before as those around it: a text on every other line, say, in a
+        book that has most of its lines closer."""
+        return id(line) in self._even
+
+    def _evenly_wide(self, lines: list[Line]) -> set[int]:
+        even: set[int] = set()
+        run = lines[:1]
+        for line in [*lines[1:], None]:
+            if line is not None and self._goes_on(run, line):
+                run.append(line)
+                continue
+            full = sum(is_full(before, here) for before, here in pairwise(run))
+            if len(run) > _RUN and full >= _FULL * (len(run) - 1):
+                even.update(map(id, run[1:]))
+            if line is not None:
+                run = [run[-1], line] if self._goes_on(run[-1:], line) else [line]
+        return even
+
+    def _goes_on(self, run: list[Line], line: Line) -> bool:
+        """Whether a line is as far below a run of lines as these are from each other, and wider than usual."""
+        before, pitch = run[-1], line.y - run[-1].y
+        if line.column is not before.column or not same_size(before, line):
+            return False
+        if len(run) > 1 and abs(pitch - (before.y - run[-2].y)) > _EVEN * line.size:
+            return False
+        return _GAP * self.pitch(line.size) < pitch < 3 * line.size
 
 
 def same_size(one: Line, other: Line) -> bool:
@@ -109,8 +142,7 @@ def _begins(passage: Passage, line: Line, after: Line | Table | None, spacing: S
     before = passage.lines[-1]
     if line.level != before.level:
         return True
-    pitch = line.y - before.y
-    if not same_size(before, line) or pitch > _GAP * spacing.pitch(line.size) or pitch < 0:
+    if not same_size(before, line) or _spaced_off(passage, line, spacing):
         return True
     if line.level is not None:
         return False
@@ -126,6 +158,16 @@ def _begins(passage: Passage, line: Line, after: Line | Table | None, spacing: S
     if _NUMBERED.match(line.text) and (fits or ends_sentence(before.text)) and passage.kind in ("list", "paragraph"):
         return passage.kind == "list" or ends_sentence(before.text) or _hangs(line, after)
     return _indented_anew(passage, line) or (fits and _ended(before, line, spacing))
+
+
+def _spaced_off(passage: Passage, line: Line, spacing: Spacing) -> bool:
+    """Whether a line stands further below the last one than lines of a paragraph do."""
+    before, usual = passage.lines[-1], spacing.pitch(line.size)
+    own = [here.y - above.y for above, here in pairwise(passage.lines[-3:])]
+    if len(own) == 2 and min(own) > 0:
+        usual = min(usual, max(own))
+    pitch = line.y - before.y
+    return not 0 <= pitch <= _GAP * usual and not (spacing.is_even(line) and is_full(before, line))
 
 
 def _hangs(line: Line, after: Line | Table | None) -> bool:
