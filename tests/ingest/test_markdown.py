@@ -262,7 +262,7 @@ def test_alerts_are_paragraphs_under_their_label() -> None:
 
 def test_attributes_of_headings_are_no_text() -> None:
     text = "(lock)=\n# The lock {#lock .wide}\n\n[](#lock)\n\n## Keys {-}\n\n## Set {a, b}\n\n## {#only}\n"
-    assert [words for _, words in read(text)] == ["The lock", "The lock", "Keys", "Set {a, b}", "{#only}"]
+    assert [words for _, words in read(text)] == ["The lock", "The lock", "Keys", "Set {a, b}"]
 
 
 def test_raw_html_is_read_as_html() -> None:
@@ -320,3 +320,47 @@ def test_deep_nesting_and_odd_input_end() -> None:
     assert read("> " * 5000 + "deep\n\nAfter.")[-1] == ("paragraph", "After.")
     assert read("[" * 20_000) == [("paragraph", "[" * 20_000)]
     assert read("*a " * 20_000)[0][1].startswith("*a *a")
+
+
+def test_tabs_of_mkdocs_are_no_code() -> None:
+    text = (
+        'Or:\n\n=== "On *here*"\n\n    Install it.\n\n    - One\n\n    ``` sh\n    apt\n    ```\n\n\n    Go.\n\n'
+        '=== "Mac"\n\n    !!! note\n        Mind it.\n\nAfter.\n\n=== "Prose"\n\nTitle\n===\n'
+    )
+    assert read(text) == [
+        ("paragraph", "Or:"),
+        ("paragraph", "On here"),
+        ("paragraph", "Install it."),
+        ("list", "- One"),
+        ("code", "apt"),
+        ("paragraph", "Go."),
+        ("paragraph", "Mac"),
+        ("paragraph", "Note"),
+        ("paragraph", "Mind it."),
+        ("paragraph", "After."),
+        ("paragraph", '=== "Prose"'),
+        ("heading", "Title"),
+    ]
+
+
+def test_links_between_pages_are_their_words() -> None:
+    text = "See [[Great Bell|the great one]], [[Ropes]], [[Ropes#Hemp]] and [[#Oak]].\n\n![[bell.png]]\n\n"
+    kept = "The matrix [[1, 2]], `[[code]]` and [[words](https://example.org)] stay; so does [[ -f x ]]."
+    assert read(text + kept) == [
+        ("paragraph", "See the great one, Ropes, Ropes > Hemp and Oak."),
+        ("paragraph", "The matrix [[1, 2]], [[code]] and [words] stay; so does [[ -f x ]]."),
+    ]
+
+
+def test_what_is_written_for_machines_is_no_text() -> None:
+    text = (
+        '{: .no_toc }\n\n{/* to\nbe done */}\n\n%% to be\ndone %%\n\n1. one\n{:start="3"}\n\n* TOC\n{:toc}\n\n'
+        "[Button](#){ .md-button #go } and %%hidden%%words{.wide}, 5%% of {props.value}, {} and {.5}; 6%% more.\n\n"
+        "```\n%%time\n%%sh {: .x }\n```\n"
+    )
+    assert read(text) == [
+        ("list", "1. one"),
+        ("list", "- TOC"),
+        ("paragraph", "Button and words, 5%% of {props.value}, {} and {.5}; 6%% more."),
+        ("code", "%%time\n%%sh {: .x }"),
+    ]

@@ -29,6 +29,12 @@ def test_chapter_headings() -> None:
     assert ("paragraph", "Part of the reason is plain.") in blocks(document)
 
 
+def test_letters_that_are_struck_twice_or_coloured_are_letters() -> None:
+    struck = "".join(f"{char}\b{char}" for char in "NAME")
+    text = f"{struck}\n\nls - list _\bf_\bi_\bl_\be d\b_a\b_y\b_s a_b\n\n\x1b[1;31mBold\x1b[0m \x1b[Kis bold.\n"
+    assert parse(text.encode(), "ls.txt").text == "NAME\n\nls - list file days a_b\n\nBold is bold."
+
+
 def test_no_headings_at_all() -> None:
     document = parse(b"Only prose here.\n\nAnd more.", "a.txt")
     assert all(block.headings == () for block in document.blocks)

@@ -17,7 +17,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
-from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck, pictured
+from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck, pictured, wiki
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
 from chapterverse.ingest.formats.markup.passages import LONGEST_TERM, MOST_DEFINITIONS
 from chapterverse.ingest.formats.markup.reader import MarkupReader
@@ -48,7 +48,7 @@ _TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions)
+    parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions).use(wiki)
     parser.block.ruler.before("lheading", "mdx_line", _mdx_line)
     parser.core.ruler.push("name_references", name_references)
     parser.core.ruler.push("leave_out_struck", leave_out_struck)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from chapterverse.ingest.composer import LINE_BREAK
@@ -12,6 +14,30 @@ from chapterverse.ingest.formats.pictures import told
 from chapterverse.ingest.formats.powers import raise_power
 
 _STRUCK_OUT = re.compile(r"<(/?)(?:del|s|strike)[\s>]", re.IGNORECASE)
+_WIKI_LINK = re.compile(r"!?\[\[(?=[^\[\]|]*[^\W\d_])([^\s\[\]|^][^\[\]|\n]*)(?:\|([^\[\]\n]+))?\]\](?!\()")
+"""Of Obsidian and its like: `[[page]]`, `[[page#heading|words]]`; with a mark before it, something is shown there."""
+_UNSEEN = re.compile(
+    r"\{/\*.{0,2000}?\*/\}|(?<![\w%])%%(?!%).{0,2000}?%%"
+    r"|\{:?[ ]?(?:(?:[.#][A-Za-z][\w:-]*|[A-Za-z][\w-]*=\"[^\"\n]{0,200}\")[ ]?)+\}|\{:toc\}",
+    re.DOTALL,
+)
+"""Comments of MDX and Obsidian, and attributes as kramdown, MkDocs and Pandoc write them."""
+
+
+def wiki(parser: MarkdownIt) -> None:
+    """A plugin of the parser: links between pages are their words, and what is written for machines is no text."""
+    parser.inline.ruler.before("link", "wiki", _wiki)
+
+
+def _wiki(state: StateInline, silent: bool) -> bool:
+    is_link = state.src[state.pos] in "!["
+    found = (_WIKI_LINK if is_link else _UNSEEN).match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if is_link and found[0][0] == "[" and not silent:
+        state.pending += found[2] or found[1].lstrip("#").replace("#", " > ")
+    state.pos = found.end()
+    return True
 
 
 def leave_out_struck(state: StateCore) -> None:

@@ -37,6 +37,8 @@ _ROLE = re.compile(
     r"(?<![\w:`]):[a-z][\w+-]{0,30}(?::[\w+-]{1,30})?:`(?:([^`<]{1,200}?)\s*<[^`<>]{1,200}>|<?([^`<>]{1,200})>?)`"
 )
 """A role of reStructuredText: `:ref:`words <target>``, or the target alone."""
+_TERMINAL = re.compile(r".\x08(?!_)|\x08_|\x1b\[[0-9;?]*[@-~]")
+"""How terminals and line printers were told of bold, underlined and coloured letters: struck twice, or by escapes."""
 _UNDERLINE = re.compile(r"(={3,}|-{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 
@@ -44,6 +46,7 @@ _ITEM = re.compile(r"\s*(?:[-*•–]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s+\S")
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each paragraph."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
+    text = _TERMINAL.sub("", text)
     text = _ROLE.sub(lambda role: role[1] or role[2], text)
     if title := _TITLE.search(text[:_EARLY]):
         composer.title = title[1]
