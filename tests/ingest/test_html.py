@@ -127,6 +127,16 @@ def test_titles_lose_the_name_of_the_site(head: str, title: str) -> None:
         ("<p>He said <q>so</q>.</p>", ["He said “so”."]),
         ("<p>漢<ruby>字<rp>(</rp><rt>ji</rt></ruby>だ</p>", ["漢字だ"]),
         ("<p>a<img alt='picture'>b<svg><text>c</text></svg></p><p hidden>d</p><p style='display: none'>e</p>", ["ab"]),
+        (
+            "<p>a <math><msup><mn>10</mn><mn>3</mn></msup></math>, <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>,"
+            " <math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>,"
+            " <math><msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup></math>,"
+            " <math><msup><mn>10</mn><mrow><mo>−</mo><mn>3</mn></mrow></msup></math>,"
+            " <math><msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt></math>,"
+            " <math><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>0</mn></mtd></mtr></mtable></math>"
+            " <math><msup><mi>f</mi><mo>′</mo></msup></math></p>",
+            ["a 10³, 1/2, (a+b)/2, x^(n+1), 10⁻³, √(x+1), 1 0 f′"],
+        ),
         ("<p>x <math><mi>E</mi> <mo>=</mo> <mn>1</mn><annotation>TeX</annotation></math>.</p>", ["x E=1."]),
         (
             "<p><span class=katex><span class=katex-mathml><math><semantics><mi>y</mi><annotation>y</annotation>"
@@ -418,3 +428,12 @@ def test_time_stays_in_proportion() -> None:
 
 def test_unclosed_paragraphs_and_items_are_not_deep() -> None:
     assert len(read("<ul>" + "<li>x<p>y" * 10_000).blocks) == 20_000
+
+
+def test_signs_beside_headings_are_no_words() -> None:
+    sphinx = (
+        "<title>Bells &#8212; Clocks 1.0 documentation</title><h1>Bells<a class=headerlink href=#a>¶</a></h1><p>Iron."
+    )
+    assert read(sphinx).title == "Bells"
+    wiki = "<h1>Bells</h1><h2>Ropes<span class=mw-editsection>[<a href=/e>edit</a>]</span></h2><p>Hemp.</p>"
+    assert [block.headings for block in read(wiki).blocks][-1] == ("Bells", "Ropes")

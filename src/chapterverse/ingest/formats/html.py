@@ -19,6 +19,7 @@ _ASIDE = (
     'aside:not([role="note"], [role="doc-footnote"], [role="doc-tip"], [class*="footnote"], [class*="admonition"], '
     '[class*="starlight-aside"], [class*="callout"])'
 )
+_ANCHORS = ".hash-link, .headerlink, .header-anchor, .anchorjs-link"
 _BOILERPLATE = ", ".join(
     (
         "header:not(:has(h1, h2))",
@@ -37,10 +38,9 @@ _BOILERPLATE = ", ".join(
         ".theme-doc-version-badge",
         ".theme-doc-version-banner",
         ".theme-edit-this-page",
-        ".hash-link",
-        ".headerlink",
-        ".header-anchor",
-        ".anchorjs-link",
+        ".mw-editsection",
+        ".mw-cite-backlink",
+        _ANCHORS,
     )
 )
 _AROUND_TEXT = ", ".join(
@@ -139,9 +139,15 @@ def _metadata(tree: LexborHTMLParser, text: LexborNode, composer: Composer) -> N
     composer.language = _attribute(tree.css_first("html[lang]"), "lang") or None
     composer.author = _meta(tree, "author") or None
     heading, name = text.css_first("h1"), tree.css_first("head title")
-    own = clean(heading.text()).strip() if heading is not None else ""
+    own = _words(heading) if heading is not None else ""
     said = _meta(tree, "og:title") or (clean(name.text()).strip() if name is not None else "")
     composer.title = _without_site(said, own, _meta(tree, "og:site_name")) or own or None
+
+
+def _words(heading: LexborNode) -> str:
+    """A heading without the sign that links to it, as Sphinx and others put behind it."""
+    anchors = "".join(anchor.text() for anchor in heading.css(_ANCHORS))
+    return clean(heading.text().strip().removesuffix(anchors.strip())).strip()
 
 
 def _without_site(title: str, heading: str, site: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from chapterverse.ingest.formats.equations import grouped
 from chapterverse.ingest.formats.ooxml import Element, attribute, child, walk
 
 Parts = list[tuple[str, str]]
 """The element's arguments in order: their names and their lines."""
 
-_ATOM = re.compile(r"\w+|.?")
 _NOT_WRITTEN = frozenset({"w:rPr", "w:del", "w:moveFrom"})
 
 
@@ -43,11 +42,6 @@ def _argument(parts: Parts, name: str) -> str:
     return next((text.strip() for found, text in parts if found == name), "")
 
 
-def _grouped(text: str) -> str:
-    """In brackets, unless it is one letter, number or word."""
-    return text if _ATOM.fullmatch(text) else f"({text})"
-
-
 def _property(element: Element, name: str, default: str) -> str:
     """A value out of the element's own `…Pr`; given without a value it means "nothing"."""
     local = element.tag.rpartition("}")[2]
@@ -57,20 +51,20 @@ def _property(element: Element, name: str, default: str) -> str:
 
 def _fraction(parts: Parts, element: Element) -> str:
     bar = "¦" if _property(element, "type", "bar") == "noBar" else "/"
-    return f"{_grouped(_argument(parts, 'm:num'))}{bar}{_grouped(_argument(parts, 'm:den'))}"
+    return f"{grouped(_argument(parts, 'm:num'))}{bar}{grouped(_argument(parts, 'm:den'))}"
 
 
 def _scripts(parts: Parts, _element: Element) -> str:
     below, above = _argument(parts, "m:sub"), _argument(parts, "m:sup")
-    return _grouped(_argument(parts, "m:e")) + _limits(below, above)
+    return grouped(_argument(parts, "m:e")) + _limits(below, above)
 
 
 def _scripts_before(parts: Parts, _element: Element) -> str:
-    return _limits(_argument(parts, "m:sub"), _argument(parts, "m:sup")) + _grouped(_argument(parts, "m:e"))
+    return _limits(_argument(parts, "m:sub"), _argument(parts, "m:sup")) + grouped(_argument(parts, "m:e"))
 
 
 def _limits(below: str, above: str) -> str:
-    return (f"_{_grouped(below)}" if below else "") + (f"^{_grouped(above)}" if above else "")
+    return (f"_{grouped(below)}" if below else "") + (f"^{grouped(above)}" if above else "")
 
 
 def _large_operator(parts: Parts, element: Element) -> str:
@@ -101,11 +95,11 @@ def _limit_above(parts: Parts, _element: Element) -> str:
 
 
 def _accent(parts: Parts, element: Element) -> str:
-    return _grouped(_argument(parts, "m:e")) + _property(element, "chr", "\u0302")
+    return grouped(_argument(parts, "m:e")) + _property(element, "chr", "\u0302")
 
 
 def _bar(parts: Parts, element: Element) -> str:
-    return _grouped(_argument(parts, "m:e")) + ("\u0305" if _property(element, "pos", "bot") == "top" else "\u0332")
+    return grouped(_argument(parts, "m:e")) + ("\u0305" if _property(element, "pos", "bot") == "top" else "\u0332")
 
 
 def _phantom(parts: Parts, element: Element) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chapterverse.ingest.composer import LINE_BREAK, Piece
+from chapterverse.ingest.formats.equations import join_argument, root
 from chapterverse.ingest.formats.markup.passages import (
     MOST_DEFINITIONS,
     Anchor,
@@ -51,6 +52,9 @@ class _Frame:
     kind: BlockKind = "paragraph"
     heading: _Heading | None = None
     math: bool = False
+    begin: int = 0
+    """Of an element of an equation: how many pieces of the passage stood before it."""
+    arguments: int = 0
     anchor: Anchor | None = None
     counter: Callable[[Mapping[str, str]], str] | None = None
     cut: _Cut | None = None
@@ -126,7 +130,7 @@ class MarkupReader:
             return False
         parent = self._frames[-1]
         frame = _Frame(tag, step, kind=KINDS.get(tag, parent.kind), heading=parent.heading)
-        frame.block_depth, frame.math = parent.block_depth, parent.math or tag == "math"
+        frame.block_depth, frame.math, frame.begin = parent.block_depth, parent.math or tag == "math", len(self._buffer)
         frame.entry = tag if tag in ("dt", "dd") else parent.entry
         if types & NOTE_TYPES:
             frame.kind = "footnote"
@@ -150,6 +154,8 @@ class MarkupReader:
             self._close_cut(frame.cut)
         if frame.tag == "q":
             self.text("”")
+        elif frame.math:
+            self._close_math(frame, self._frames[-2])
         if frame.block:
             self._flush()
             self._close_block(frame)
@@ -158,6 +164,14 @@ class MarkupReader:
         elif frame.tag in BLOCKS:
             self._buffer.append(" ")
         self._frames.pop()
+
+    def _close_math(self, frame: _Frame, parent: _Frame) -> None:
+        if frame.begin > len(self._buffer):  # a block has begun inside, as none should
+            return
+        if frame.tag == "msqrt":
+            root(self._buffer, frame.begin)
+        parent.arguments += 1
+        join_argument(parent.tag, parent.arguments, self._buffer, frame.begin)
 
     def _inside_heading(self, frame: _Frame, parent: _Frame) -> None:
         """Blocks inside a heading are one line; the parts of a heading group are told apart by a colon."""
