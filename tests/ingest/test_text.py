@@ -98,6 +98,8 @@ def test_unicode_encodings(data: bytes) -> None:
         ("cp1252", "L'été dernier, à la fête."),
         ("cp1252", "A situação não é tão simples; há razões."),
         ("cp1252", "He said “no” – it’s over."),
+        ("cp1252", "Perché la città è così bella? Più tardi andrò."),
+        ("cp1252", "Hästen åt gräset på ängen. Ångbåten låg vid ön."),
         ("cp1250", "Zażółć gęślą jaźń. Książę był w Łodzi, gdzie śnieg padał przez całą noc."),
         ("cp1251", "Часы на башне пробили полночь, и все замолчали."),
         ("koi8_r", "Часы на башне пробили полночь, и все замолчали."),
@@ -112,6 +114,18 @@ def test_other_encodings_are_guessed_and_reported(encoding: str, text: str) -> N
     document = parse(text.encode(encoding), "a.txt")
     assert document.text == text
     assert reasons(document) == f"The text is not UTF-8; it was read as {encoding}."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is the clock’s key.\n".join(["- [Winding](winding.md): **once** a day, <b>not</b> on Sundays.\n" * 40] * 2),
+        "The tower has stood for years and its clock for two. It has never been right. " * 5 + "It costs £5.",
+        "The rôle of the naïve façade was to be both élan and déjà vu, said the makers." + " So it was." * 5,
+    ],
+)
+def test_a_few_accents_and_quotation_marks_are_no_other_script(text: str) -> None:
+    assert "".join(parse(text.encode("cp1252"), "a.txt").text.split()) == "".join(text.split())
 
 
 def test_an_encoding_shows_late_in_a_long_text() -> None:

@@ -19,6 +19,11 @@ _ENCODINGS = (
     " cp874 iso8859_2 koi8_r koi8_u".split()
 )
 """What files that are not Unicode are written in, the likelier first; more candidates would make for more mistakes."""
+_LATIN = frozenset("cp1252 cp1250 cp1254 iso8859_2".split())
+"""Those of them that are for languages which are written in Latin letters, most of them plain."""
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_CLOSE = (0.1, 0.02)
+"""Within how much of the best chaos and coherence a text in Latin letters looks as good: there are few to judge by."""
 _SAMPLE = 100_000
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _NUMBER = (
@@ -85,17 +90,28 @@ def _likeliest_encoding(sample: bytes) -> str:
     """The encoding whose text looks best; of several that do equally well, the most common one."""
     from charset_normalizer import from_bytes
 
-    matches = from_bytes(sample, cp_isolation=_ENCODINGS)
+    latin = _mostly_ascii_letters(sample)
+    matches = from_bytes(sample, cp_isolation=[one for one in _ENCODINGS if not latin or one in _LATIN])
     best = matches.best()
     if best is None:
         return _ENCODINGS[0]
+    chaos, coherence = _CLOSE if latin else (0.0, 0.0)
     equal = {
         encoding
         for match in matches
-        if (match.chaos, match.coherence) == (best.chaos, best.coherence)
+        if match.chaos <= best.chaos + chaos and match.coherence >= best.coherence - coherence
         for encoding in (match.encoding, *(twin.encoding for twin in match.submatch))
     }
     return min(equal, key=_ENCODINGS.index)
+
+
+def _mostly_ascii_letters(sample: bytes) -> bool:
+    """Whether most other characters stand alone among those of ASCII: accents and quotation marks do, in English too.
+
+    Other scripts have whole words of them, or two bytes for each.
+    """
+    runs = [len(run[0]) for run in _HIGH.finditer(sample)]
+    return runs.count(1) > sum(runs) / 2
 
 
 def _mostly_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
