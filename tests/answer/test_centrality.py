@@ -18,7 +18,26 @@ from chapterverse.answer.centrality import defines, forms, spells_out, stands_ap
 )
 def test_an_abbreviation_is_spelled_out_where_that_is_asked_for(question: str, first: object) -> None:
     assert forms(question)[0] is first
-    assert set(forms(question)) == {defines, spells_out}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "yes"),
+    [
+        ("HOOT stands for hourly, orderly, oiled and tended clocks, and you can read more below.", True),
+        ("HOOT is short for hourly, orderly, oiled and tended clocks.", True),
+        ("- HOOT: Hourly, Orderly, Oiled and Tended", True),
+        ("HOOT — hourly, orderly, oiled, tended", True),
+        ("- HOOT: Guide for the Keepers of Clocks", False),
+        ("HOOT is a rule that every keeper knows.", False),
+    ],
+)
+def test_a_line_spells_out_only_what_has_the_letters(sentence: str, yes: bool) -> None:
+    assert any(says(sentence, "HOOT") for says in forms("What does HOOT stand for?")) is yes
+
+
+def test_what_is_no_abbreviation_may_stand_for_something_too() -> None:
+    told = "The red flag is a sign of danger."
+    assert any(says(told, "red flag") for says in forms("What does a red flag stand for?"))
 
 
 @pytest.mark.parametrize(

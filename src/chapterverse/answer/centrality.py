@@ -70,6 +70,10 @@ _ABBREVIATION = re.compile(r"([A-Z][A-Z0-9]+)s?")
 _WORDS_A_LETTER = 2
 """How many words each letter of an abbreviation may stand for at the most, on average."""
 _STANDS_FOR = re.compile(r"\bstands?\s+for\b|\bshort\s+for\b|\babbreviation\b", re.IGNORECASE)
+_IS_SHORT_FOR = (
+    rf"(?:\s+(?:stands|is\s+(?:short|an?\s+(?:abbreviation|acronym|initialism)))\s+(?:for|of)\s|{_GLOSS.pattern})"
+)
+"""Behind an abbreviation, what has its words behind it."""
 _CUE = 0.5
 _PURPOSE = 2.0
 """As much as the most central sentence has that the reader is sure of: a stated purpose goes before it."""
@@ -83,7 +87,12 @@ Form = Callable[[str, str | None], bool]
 
 def forms(question: str) -> tuple[Form, ...]:
     """The forms that answer "What is …?", the better first: whoever asks what it stands for wants it spelled out."""
-    return (spells_out, defines) if _STANDS_FOR.search(question) else (defines, spells_out)
+    return (spells_out, _says_otherwise) if _STANDS_FOR.search(question) else (defines, spells_out)
+
+
+def _says_otherwise(sentence: str, subject: str | None) -> bool:
+    """Whether a sentence says what the subject is that has no words to stand for: `The red flag is a sign of …`."""
+    return _ABBREVIATION.fullmatch(subject or "") is None and defines(sentence, subject)
 
 
 def defines(sentence: str, subject: str | None) -> bool:
@@ -102,7 +111,7 @@ def defines(sentence: str, subject: str | None) -> bool:
 
 
 def spells_out(sentence: str, subject: str | None) -> bool:
-    """Whether a sentence has the words that an abbreviation stands for: `long-term goals (LTG)`, `LTG (…)`."""
+    """Whether a sentence has the words that an abbreviation stands for: `long-term goals (LTG)`, `LTG (…)`, `LTG: …`"""
     short = _ABBREVIATION.fullmatch(subject or "")
     if short is None:
         return False
@@ -110,13 +119,21 @@ def spells_out(sentence: str, subject: str | None) -> bool:
     before = [sentence[: one.start()] for one in re.finditer(rf"\({letters}s?\)", sentence)]
     meant = [text.replace(")", "(").rpartition("(")[2].split()[-_WORDS_A_LETTER * len(letters) :] for text in before]
     meant += [one[1].split() for one in re.finditer(rf"\b{letters}s?\s+\(([^()]+)\)", sentence)]
-    return any(_has_initials(words[n:], letters) for words in meant for n in range(len(words) - 1))
+    if any(_has_initials(words[n:], letters) for words in meant for n in range(len(words) - 1)):
+        return True
+    said = re.match(rf"{_QUOTE}(?:The\s+)?{letters}s?{_QUOTE}{_IS_SHORT_FOR}", text := unmarked(sentence), re.DOTALL)
+    return said is not None and _has_letters(text[said.end() :].split()[: _WORDS_A_LETTER * len(letters)], letters)
 
 
 def _has_initials(words: Sequence[str], letters: str) -> bool:
     """Whether words have these letters in their order, the first at the very beginning."""
+    return words[0][0].upper() == letters[0] and _has_letters(words, letters)
+
+
+def _has_letters(words: Sequence[str], letters: str) -> bool:
+    """Whether words have these letters in their order."""
     said = iter("".join(words).upper())
-    return words[0][0].upper() == letters[0] and all(letter in said for letter in letters)
+    return all(letter in said for letter in letters)
 
 
 def most_central(texts: Sequence[str], weights: Sequence[float], count: int) -> list[int]:
