@@ -229,6 +229,7 @@ def test_a_book_is_asked_for_by_its_title(clocks: Library) -> None:
         ("Who wrote this book?", "by Wilhelmina Tarrant, Keeper of the Guild House at Stennet"),
         ("Who is the author of this book?", "by Wilhelmina Tarrant, Keeper of the Guild House at Stennet"),
         ("What is the title of this book?", "The Clocks of Harrow Vale"),
+        ("What is chapter 3 called?", "Chapter 3: The Weight and the Drop"),
     ],
 )
 def test_the_title_page_says_who_wrote_the_book(clocks: Library, question: str, line: str) -> None:
@@ -236,6 +237,28 @@ def test_the_title_page_says_who_wrote_the_book(clocks: Library, question: str, 
     assert (answer.status, answer.text) == ("ok", line)
     assert answer.confidence > 0.9
     check_grounded(answer)
+
+
+def test_a_chapter_without_a_title_has_none_that_the_text_could_tell(tmp_path: Path) -> None:
+    (tmp_path / "tale.md").write_text(
+        "# Chapter 1\n\nThe mill is called Sall.\n\n# Chapter 2\n\nIt is called the tower.\n"
+    )
+    with Library(Settings(home=tmp_path / "home")) as library:
+        library.add(tmp_path / "tale.md")
+        assert library.ask("What is chapter 2 called?").reason == "answer_absent"
+
+
+def test_how_a_book_ends_is_not_told_by_its_contents(tmp_path: Path) -> None:
+    chapters = ["How it began", "Of the mill", "How it ended"]
+    rows = "".join(f"- Chapter {n}: {title}\n" for n, title in enumerate(chapters, 1))
+    told = "".join(
+        f"# Chapter {n}: {title}\n\nThe mill of Sall turned all day.\n\n" for n, title in enumerate(chapters, 1)
+    )
+    (tmp_path / "tale.md").write_text(f"# Tale\n\nby Ada Marl\n\n# Contents\n\n{rows}\n{told}")
+    with Library(Settings(home=tmp_path / "home")) as library:
+        library.add(tmp_path / "tale.md")
+        for question in ("How does the book end?", "What happens at the beginning of the book?"):
+            assert "Chapter" not in library.ask(question).text
 
 
 def test_a_row_is_looked_up_by_the_range_of_a_number(clocks: Library) -> None:

@@ -42,6 +42,13 @@ WHO, WHAT = "Who wrote this book?", "What is the title of this book?"
         ("Who wrote the letter?", "Author: Ada Marl", None),
         ("When was this book written?", "The Salt Road\n\nby Ada Marl", None),
         ("When was this book published?", "Author: Ada Marl", None),
+        ("What is the title of chapter 3?", "Chapter III: Salt\n\nSalt is white.", "Chapter III: Salt"),
+        ("What is the third chapter called?", "3 Salt\n\nSalt is white.", "3 Salt"),
+        ("What's the heading of section 2.1 of the book?", "2.1. Dry Roads\n\nThey are dry.", "2.1. Dry Roads"),
+        ("What is the title of chapter 3?", "Chapter 3\n\nSalt is white.", None),
+        ("What is the title of chapter 3?", "Chapter 4: Roads\n\nThey are dry.", None),
+        ("What is the title of chapter 3?", "Salt is white.", None),
+        ("What is salt called in chapter 3?", "Chapter 3: Salt\n\nIt is called white gold.", None),
     ],
 )
 def test_the_line_is_found(question: str, opening: str, line: str | None) -> None:

@@ -42,7 +42,7 @@ from chapterverse.answer.questions import (
 )
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.tables import row_told
-from chapterverse.answer.titlepage import title_line
+from chapterverse.answer.titlepage import asks_for_heading, title_line
 from chapterverse.answer.validate import Quality, Validation, validate_retrieval
 from chapterverse.types import (
     Answer,
@@ -175,6 +175,10 @@ class _Ask:
         about_book = asks_about_book(self.question)
         if about_book and (opening := await book.opening(_OPENING)):
             return [Found(entry, 0.0) for entry in opening], None
+        if asks_for_heading(self.question):
+            entries = await book.chunks(_THEME_PASSAGES)  # a chapter's first is among them
+            headed = [Found(entry, 0.0) for entry in entries if title_line(self.question, entry.chunk.text)]
+            return headed, "answer_absent" if entries else "no_matches"
         searches = [await book.find(query) for query in queries(self.question)]
         ranked = [one for rank in zip_longest(*(found for found, _ in searches)) for one in rank if one is not None]
         unique: dict[Chunk, Found] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from chapterverse.answer.facts import names
-from chapterverse.answer.scope import without_scope
+from chapterverse.answer.scope import parse_scope, without_scope
 from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, small, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
@@ -38,6 +38,10 @@ _DEICTIC = frozenset(
     saying said tell point about main central key theme gist simply simple words plain please define definition
     """.split()
 )
+_TELLS = re.compile(
+    r"\b(?:shows?|shown|covers?|covered|discuss(?:es|ed)?|contains?|presents?|deals?\s+with|stands?|written)\b", re.I
+)
+"""What else a chapter or page does than say."""
 _ASKS_FOR_FACT = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
 """Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
@@ -319,7 +323,15 @@ def _completed(piece: str, before: str) -> str:
 
 def asks_for_theme(question: str) -> bool:
     """Whether a question asks what the book or its scope is about, and not what one thing in it is about."""
-    return speaks_of_theme(question) and _only(without_scope(question), _THEME_WORDS | _BOOK)
+    theme = speaks_of_theme(question) and _only(without_scope(question), _THEME_WORDS | _BOOK)
+    return theme or _asks_what_stands(question)
+
+
+def _asks_what_stands(question: str) -> bool:
+    """Whether a question asks what a chapter, page or slide has: `What does page 23 say?`"""
+    scope = parse_scope(question)
+    named = scope.type == "page-specific" or (scope.identifier or "").startswith(("chapter ", "slide "))
+    return named and points_at_text(_TELLS.sub("say", without_scope(question)))
 
 
 def speaks_of_theme(question: str) -> bool:

@@ -163,6 +163,14 @@ def resolve_scope(scope: QueryScope, outline: Outline) -> Filter | None:
     return Filter(sections=())
 
 
+def titled(scope: QueryScope, line: str) -> bool:
+    """Whether a line is the heading of this chapter or section, and has a title beside its number."""
+    identifier = scope.identifier or ""
+    number = _LEADING.match(_fold(line))
+    named = number is not None and re.search(r"[^\W\d_]", line[number.end() :]) is not None
+    return named and scope.type == "section-specific" and bool(_partly(identifier, [line], chapter=True))
+
+
 def resolve_names(where: Filter, outline: Outline) -> Filter:
     """A filter whose chapters and sections may be named as in a scope; a name that is nobody's stays as it is."""
     chapters, sections = _headings(outline)

@@ -1,4 +1,4 @@
-"""The title page: what a book says of itself as a book stands in lines there, and a reader judges sentences."""
+"""Titles: what a book says of itself, or a chapter is called, stands in lines, and a reader judges sentences."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Iterator
 
 from chapterverse.answer.facts import names
 from chapterverse.answer.questions import asks_about_book, content
+from chapterverse.answer.scope import parse_scope, titled, without_scope
 from chapterverse.answer.wording import FUNCTION_WORDS
 
 _AUTHOR = re.compile(r"\b(?:authors?|writer)\b|\bwho\w*\b.*\b(?:wrote|written)\b", re.IGNORECASE)
 _ANOTHER_THING = re.compile(r"\b(?:when|where|why|how|year|date)\b", re.IGNORECASE)
 """What may be asked of an author too, or of the writing."""
 _TITLE = re.compile(r"\b(?:title|titled|called|named?)\b", re.IGNORECASE)
+_CALLED = re.compile(rf"{_TITLE.pattern}|\bhead(?:ing|ed)\b", re.IGNORECASE)
+_OF_A_TITLE = content("title titled name named called heading headed book novel")
+"""All that a question has which asks for the title of a chapter."""
 _NAME = r"[A-Z][\w.'’-]*(?:,?\s(?:[A-Z][\w.'’-]*|and|&|de|du|la|of|van|von))*"
 _BY_LINES = tuple(
     re.compile(pattern, re.MULTILINE)
@@ -44,8 +48,17 @@ _LONGEST = 120
 _LONGEST_TITLE = 90
 
 
+def asks_for_heading(question: str) -> bool:
+    """Whether a question asks what a chapter or section is called: `What is the title of chapter 5?`"""
+    named = parse_scope(question).type == "section-specific" and _CALLED.search(question) is not None
+    return named and content(without_scope(question)) <= _OF_A_TITLE
+
+
 def title_line(question: str, opening: str) -> tuple[int, int] | None:
-    """The line of a book's opening that names its author or its title, whichever the question asks for."""
+    """The line that a book or chapter opens with which names its author or its title, whichever is asked for."""
+    if asks_for_heading(question):
+        line = _line(opening)
+        return line if titled(parse_scope(question), opening[slice(*line)]) else None
     if not asks_about_book(question):
         return None
     if _AUTHOR.search(question):
@@ -92,7 +105,12 @@ def _lines_of_names(opening: str) -> Iterator[tuple[int, int]]:
 
 def _first_line(opening: str) -> tuple[int, int] | None:
     """What an opening begins with, if that can be a title: a short line that ends as no sentence does."""
-    line = opening.lstrip().partition("\n")[0].rstrip()
-    start = len(opening) - len(opening.lstrip())
+    start, end = _line(opening)
+    line = opening[start:end]
     title = line[:1].isupper() and len(line) <= _LONGEST_TITLE and line[-1] not in ".,;:!"
-    return (start, start + len(line)) if title else None
+    return (start, end) if title else None
+
+
+def _line(opening: str) -> tuple[int, int]:
+    start = len(opening) - len(opening.lstrip())
+    return start, start + len(opening.lstrip().partition("\n")[0].rstrip())

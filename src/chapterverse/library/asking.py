@@ -155,6 +155,7 @@ class IndexedBook:
         if len(await self._files()) != 1:
             return []
         entries = [point.entry async for point in self.reader.points(self.where) if point.entry.ordinal < limit]
+        entries = [entry for entry in entries if not _is_under(entry, _CONTENTS)]
         entries.sort(key=lambda entry: entry.ordinal)
         return [part for entry in entries for part in await self._parts(entry)]
 
