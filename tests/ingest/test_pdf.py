@@ -373,6 +373,27 @@ def test_cells_that_wrap_or_span_rows_are_written_once() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "cell"),
+    [
+        ("Oil: 18.", "2% by May", "Oil: 18.2% by May"),
+        ("In 1708.", "3% is left", "In 1708. 3% is left"),
+        ("See no. 18.", "2 bells ring", "See no. 18. 2 bells ring"),
+    ],
+)
+def test_a_percentage_that_a_cell_breaks_at_its_point_is_one_number(above: str, below: str, cell: str) -> None:
+    def page(canvas: Canvas) -> None:
+        cells = (("Aim", 76, 688), ("Value", 204, 688), (above, 76, 670), (below, 76, 658), ("100", 204, 670))
+        for text, x, y in cells:
+            text_at(canvas, x, y, text, 10)
+        for y in (700, 682, 646):
+            canvas.line(72, y, 300, y)
+        for x in (72, 200, 300):
+            canvas.line(x, 700, x, 646)
+
+    assert blocks(read(drawn(page))) == [("table", f"Aim | Value\n{cell} | 100")]
+
+
 def page_with(rows: list[list[str]], apart: float, wrapped: float) -> pdfs.Draw:
     """A table without lines, whose rows of one cell stand so near below the row before."""
 

@@ -12,6 +12,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _LAST = re.compile(r"([^\W_]+(?:[-'’][^\W_]+)*)$")
 _FIRST = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_BROKEN_NUMBER = (re.compile(r"(?<![\d.,])\d{1,3}\.$"), re.compile(r"\d{1,3}\s?%"))
+"""`18.` at the end of a line, and `2%` at the beginning of the next: narrow cells break there."""
 _COMPOUNDING = frozenset(
     "all cross eighty ex fifty forty ill half high long low mid ninety quasi self seventy short sixty so thirty twenty"
     " vice well".split()
@@ -40,6 +42,8 @@ class Words:
             if stem[-1:].isalnum():
                 return stem + ("-" if self._keeps_hyphen(stem, after, soft=before.endswith("\u00ad")) else "")
         before = before.replace(HYPHEN, "-")
+        if _BROKEN_NUMBER[0].search(before) and _BROKEN_NUMBER[1].match(after):
+            return before
         if not before or (full and re.search(r"\S[—–]$", before) and after[:1].isalnum()):
             return before
         if _UNSPACED.match(before[-1]) and _UNSPACED.match(after):
