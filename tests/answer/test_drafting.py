@@ -891,7 +891,10 @@ class TestThemesAndSelections:
             ("Explain chapter 12.", True),
             ("What does page 23 say of the miller?", False),
             ("Who is in chapter 7?", False),
-            ("What does section 309 say?", False),  # of a law, perhaps
+            ("What does section 3.2 say?", True),
+            ("What is in article 5?", True),
+            ("What is section 309?", False),  # of a law, perhaps
+            ("What does section 309 mean?", False),
             ("What is the title of chapter 3?", False),
             ("What is the key point of winding?", False),
             ("Give me an overview of tower clocks.", False),

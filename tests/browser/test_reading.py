@@ -145,6 +145,11 @@ def test_a_refusal_is_plain_and_offers_what_is_near(book: Page) -> None:
     assert passage in " ".join(marked(book).split())
 
 
+def test_a_chapter_that_is_not_there_is_told_of(book: Page) -> None:
+    card = ask(book, "What happens in Chapter 99?")
+    expect(card.locator(".reason")).to_contain_text("there is no chapter or section 'chapter 99'; there are")
+
+
 def test_a_contradiction_is_shown_side_by_side(book: Page) -> None:
     card = ask(book, FOUNDED)
     expect(card).to_have_attribute("data-status", "conflict")

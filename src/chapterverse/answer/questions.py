@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from chapterverse.answer.facts import names
-from chapterverse.answer.scope import parse_scope, without_scope
+from chapterverse.answer.scope import may_be_elsewhere, parse_scope, without_scope
 from chapterverse.answer.wording import AUXILIARIES, BE, FUNCTION_WORDS, PRONOUNS, VERB_FORMS, small, stem
 
 _ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
@@ -42,6 +42,7 @@ _TELLS = re.compile(
     r"\b(?:shows?|shown|covers?|covered|discuss(?:es|ed)?|contains?|presents?|deals?\s+with|stands?|written)\b", re.I
 )
 """What else a chapter or page does than say."""
+_TOLD_THERE = re.compile(r"\b(?:in|on|says?|said|tell|explain|describe|description|explanation)\b", re.IGNORECASE)
 _ASKS_FOR_FACT = re.compile(r"\b(?:who|whom|whose|when|where|why|how\s+(?:many|much|often))\b", re.IGNORECASE)
 """Asks for something that a text must tell, though it may name nothing: `Where is he?`"""
 _DEFINITION = re.compile(
@@ -328,10 +329,11 @@ def asks_for_theme(question: str) -> bool:
 
 
 def _asks_what_stands(question: str) -> bool:
-    """Whether a question asks what a chapter, page or slide has: `What does page 23 say?`"""
+    """Whether a question asks what a place has: `What does page 23 say?` But "What is Section 230?" is of a law."""
     scope = parse_scope(question)
-    named = scope.type == "page-specific" or (scope.identifier or "").startswith(("chapter ", "slide "))
-    return named and points_at_text(_TELLS.sub("say", without_scope(question)))
+    asked = _TELLS.sub("say", without_scope(question))
+    told = scope.type != "full-book" and (not may_be_elsewhere(scope) or _TOLD_THERE.search(asked) is not None)
+    return told and points_at_text(asked)
 
 
 def speaks_of_theme(question: str) -> bool:

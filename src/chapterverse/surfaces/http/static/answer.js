@@ -124,7 +124,8 @@ export class AnswerCard {
   }
 
   #refusal(answer) {
-    const reason = REASONS[answer.reason];
+    const nothing = answer.nothing_because;
+    const reason = nothing ? `Nothing was found: ${nothing}.` : REASONS[answer.reason];
     const near = answer.matched_chunks.filter((one) => one.file_id).slice(0, RELATED);
     return [
       make("p", { class: "refusal" }, answer.answer),
