@@ -66,10 +66,30 @@ def test_secrets_are_never_shown(rag: RAG) -> None:
         rag.configure(returned)
 
 
+def test_secrets_are_found_wherever_a_provider_has_them(rag: RAG) -> None:
+    options = {
+        "headers": {"Authorization": "Bearer secret-1", "Cookie": "secret-2", "Accept": "application/json"},
+        "apiKeys": ["secret-3"],
+        "credentials": {"value": "secret-4", "more": ["secret-5"]},
+        "baseUrl": "https://me:secret-6@example.org/v1",
+        "mirrors": ["http://secret-7@example.org"],
+        "maxTokens": 512,
+    }
+    returned = rag.configure({"embedding": {"providerOptions": options}})
+    for shown in (returned, rag.getConfig()):
+        assert "secret" not in json.dumps(shown)
+        kept = shown["embedding"]["providerOptions"]
+        assert (kept["headers"]["Accept"], kept["maxTokens"]) == ("application/json", 512)
+        assert kept["baseUrl"] == "https://***@example.org/v1"
+    with pytest.raises(AstRagValidationError, match="stands for a secret"):
+        rag.configure({"embedding": {"providerOptions": {"baseUrl": kept["baseUrl"]}}})
+
+
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"topK": 3}, "'topK' is not supported; supported are indexFileId, embedding"),
     ({"retrieval": {"top": 3}}, "retrieval: 'top' is not supported"),
     ({"retrieval": {"topK": "3"}}, "retrieval.topK"),
+    ({"retrieval": {"topK": 3, "top_k": 4}}, "'topK' is given twice"),
 ]
 
 

@@ -15,7 +15,11 @@ from chapterverse.errors import AstRagValidationError
 HIDDEN = "***"
 _FREE = frozenset({"auth", "providerOptions"})
 """Sections whose keys belong to a provider, and stay as they are written."""
-_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+_SECRET = re.compile(
+    r"key|token|secret|passw|passphrase|credential|auth$|authori[sz]ation|bearer|cookie|signature", re.IGNORECASE
+)
+_LOGIN = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
+"""Who an address says that one is, and with which password."""
 
 
 class ConfigureOptions(Section):
@@ -52,11 +56,13 @@ class Config:
 
 
 def _camel(given: Mapping[str, Any]) -> dict[str, Any]:
-    named = ((to_camel(key) if isinstance(key, str) else key, value) for key, value in given.items())
-    return {
-        key: _camel(value) if isinstance(value, Mapping) and key not in _FREE else deepcopy(value)
-        for key, value in named
-    }
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        key = to_camel(name) if isinstance(name, str) else name
+        if key in named:
+            raise AstRagValidationError(f"{key!r} is given twice, once in snake_case.")
+        named[key] = _camel(value) if isinstance(value, Mapping) and key not in _FREE else deepcopy(value)
+    return named
 
 
 def _merged(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +70,7 @@ def _merged(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]
     for key, value in given.items():
         if value is None or (isinstance(value, str) and not value.strip()):
             merged.pop(key, None)
-        elif value == HIDDEN:
+        elif isinstance(value, str) and HIDDEN in value:
             raise AstRagValidationError(f"{key}: {HIDDEN!r} stands for a secret where it is shown; it is none itself.")
         elif isinstance(value, Mapping):
             old = merged.get(key)
@@ -76,9 +82,14 @@ def _merged(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]
 
 def _hidden(value: Any, secret: bool = False) -> Any:
     if isinstance(value, Mapping):
-        return {key: _hidden(inner, secret or key == "auth" or _is_secret(key, inner)) for key, inner in value.items()}
-    return HIDDEN if secret else deepcopy(value)
+        return {key: _hidden(inner, secret or _is_secret(key, inner)) for key, inner in value.items()}
+    if secret:
+        return HIDDEN
+    if isinstance(value, list | tuple):
+        return [_hidden(inner) for inner in value]
+    return _LOGIN.sub(HIDDEN, value) if isinstance(value, str) else deepcopy(value)
 
 
-def _is_secret(key: str, value: Any) -> bool:
-    return isinstance(value, str) and _SECRET.search(key) is not None
+def _is_secret(key: object, value: Any) -> bool:
+    """By its name; a number is how many tokens there may be."""
+    return isinstance(key, str) and not isinstance(value, int | float) and _SECRET.search(key) is not None
