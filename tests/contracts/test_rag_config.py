@@ -108,6 +108,7 @@ class Keyed:
 
     def __init__(self) -> None:
         self.keys: list[str | None] = []
+        self.given: set[str] = set()
 
     def capabilities(self) -> dict[str, Any]:
         return {"dimensions": 2, "maxBatch": 100}
@@ -116,6 +117,7 @@ class Keyed:
         self, texts: Sequence[str], input_type: str, model: str, auth: Mapping[str, str], options: Mapping[str, Any]
     ) -> list[list[float]]:
         self.keys.append(auth.get("api_key"))
+        self.given |= set(auth.values())
         return [[1.0, float(len(text))] for text in texts]
 
 
@@ -124,6 +126,7 @@ AUTH: list[tuple[Any, Any, str | None]] = [
     ({"openai": "other", "apiKey": "plain"}, {"keyed": "configured"}, "plain"),
     ("alone", {"keyed": "configured"}, "alone"),
     ({"openai": "other"}, {"keyed": "configured"}, "configured"),
+    ({"OpenAI": "other", "vertexGemini": "another"}, {"KEYED": "configured"}, "configured"),
     ({}, {"apiKey": "configured"}, "configured"),
     (None, {}, None),
 ]
@@ -140,9 +143,16 @@ def test_keys_of_requests_go_before_configured_ones(
     rag.buildIndex({"source": source, "index": name, "auth": auth})
     rag.search({"indexFileId": "keyed-index", "query": "fleece", "auth": auth, "retrieval": {"mode": "vector"}})
     assert set(adapter.keys) == {expected}
+    assert adapter.given == ({expected} if expected else set())
     assert "named" not in json.dumps(rag.inspectIndex({"indexFileId": "keyed-index"}))
     library.remove("keyed-index")
     rag.unregisterEmbeddingProvider("keyed")
+
+
+@pytest.mark.parametrize("auth", [{"apiKey": 5}, {"fake": ["sk-secret"]}, {"fake": {"apiKey": True}}])
+def test_a_key_is_a_text(rag: RAG, index: str, auth: Any) -> None:
+    with pytest.raises(AstRagValidationError, match=r"^auth\.(apiKey|fake) is neither a text"):
+        rag.search({"indexFileId": index, "query": "bell", "auth": auth})
 
 
 def test_a_missing_key_is_named(rag: RAG, books: Any) -> None:

@@ -33,7 +33,7 @@ from chapterverse.library.asking import Generation
 from chapterverse.library.terms import resolve_address
 from chapterverse.providers.generation.catalog import LOCAL, NAMES
 from chapterverse.providers.registry import Registry
-from chapterverse.providers.settings import auth_for
+from chapterverse.providers.settings import auth_for, is_name
 from chapterverse.types import Chunking, Filter, IndexRecord
 
 S = TypeVar("S", bound=Section)
@@ -173,16 +173,22 @@ def ingestion(request: IngestionOptions | None, config: Configuration, auth: Aut
 
 def auth(provider: str, registry: Registry, *layers: Auth) -> dict[str, str]:
     """The keys of the first layer that has any for this provider; none leaves it to the environment."""
-    providers = {*registry.names(), *NAMES, DRIVE}
+    known = {*registry.names(), *NAMES, DRIVE}
+
+    def is_anothers(name: str) -> bool:
+        return not is_name(name, provider) and any(is_name(name, other) for other in known)
+
     for layer in layers:
-        own = {name: value for name, value in auth_for(provider, layer).items() if name not in providers}
-        if own:
+        if isinstance(layer, Mapping):
+            layer = {name: key for name, key in layer.items() if not is_anothers(name)}
+        if own := auth_for(provider, layer):
             return own
     return {}
 
 
-def _under(name: str, given: Auth) -> dict[str, str]:
-    return auth_for(name, {name: given[name]}) if isinstance(given, Mapping) and name in given else {}
+def _under(provider: str, given: Auth) -> dict[str, str]:
+    named = given.items() if isinstance(given, Mapping) else ()
+    return auth_for(provider, {name: key for name, key in named if is_name(name, provider)})
 
 
 def generation(request: AnswerRequest, config: Configuration, registry: Registry) -> Generation:

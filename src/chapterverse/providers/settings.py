@@ -27,9 +27,16 @@ def auth_for(provider: str, auth: Auth) -> dict[str, str]:
     if isinstance(auth, str):
         return {"api_key": auth.strip()} if auth.strip() else {}
     for name, own in auth.items():
-        if name.casefold() == provider and (own is None or isinstance(own, str | Mapping)):
+        if not (own is None or isinstance(own, str | Mapping)):
+            raise AstRagValidationError(f"auth.{name} is neither a text nor keys by their names.")
+        if is_name(name, provider):
             return auth_for(provider, own)
     return {snake(name): value.strip() for name, value in auth.items() if isinstance(value, str) and value.strip()}
+
+
+def is_name(name: str, provider: str) -> bool:
+    """Whether this names the provider, in any case and either spelling."""
+    return name.replace("_", "").casefold() == provider.replace("_", "")
 
 
 def options_for(provider: str, understood: Sequence[str], options: Mapping[str, Any] | None) -> dict[str, Any]:
