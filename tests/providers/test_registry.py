@@ -224,12 +224,65 @@ class TestAdapters:
         assert isinstance(caught.value.cause, RuntimeError)
         assert len(calls) == 1
 
+    def test_usage_in_the_words_of_the_engine_counts(self) -> None:
+        spent = EmbeddingUsage(7, 1, 0.5)
+        assert self.check(lambda texts, *_: ([[3, 4] for _ in texts], spent)).usage == spent
+
+    def test_two_vectors_in_a_tuple_are_two_vectors(self) -> None:
+        self.check(lambda texts, *_: tuple((3.0, 4.0) for _ in texts))
+
+    @pytest.mark.parametrize("usage", [{"tokens": "many"}, {"tokens": [1]}, {"cost": "little"}])
+    def test_a_usage_that_is_not_in_numbers(self, usage: Any) -> None:
+        with pytest.raises(AstRagEmbeddingCapabilityError, match="'mine' returned something that is not"):
+            self.check(lambda texts, *_: ([[3, 4] for _ in texts], usage))
+
+    def test_options_are_declared_in_either_spelling(self) -> None:
+        seen: list[Any] = []
+
+        def adapter(texts: list[str], _type: str, _model: str, _auth: Any, options: Any) -> Any:
+            seen.append(options)
+            return [[3, 4] for _ in texts]
+
+        registry = Registry()
+        registry.register("mine", {"embed": adapter, "capabilities": {"dimensions": 2, "options": ["baseUrl", "rank"]}})
+        for given in ({"baseUrl": "x", "rank": 1}, {"base_url": "x", "rank": 1}):
+            embed(registry, "mine", ["x"], options=given)
+        assert seen == [{"base_url": "x", "rank": 1}] * 2
+
+    def test_capabilities_may_be_a_plain_value(self) -> None:
+        registry = Registry()
+        registry.register("mine", {"embed": lambda *_: [], "capabilities": {"dimensions": 3, "maxBatch": 7}})
+        (model,) = registry.capabilities("mine").models
+        assert (model.dimensions, model.max_batch) == (3, 7)
+
+    def test_what_its_other_functions_raise_is_ours_too(self) -> None:
+        def refuse(*_: Any) -> Any:
+            raise ValueError("secret detail")
+
+        async def later(*_: Any) -> None: ...
+
+        registry = Registry()
+        registry.register("mine", {"embed": lambda *_: [], "validateConfig": refuse})
+        with pytest.raises(AstRagEmbeddingCapabilityError, match="refused its configuration: ValueError") as caught:
+            registry.resolve("mine")
+        assert isinstance(caught.value.cause, ValueError)
+        with pytest.raises(AstRagValidationError, match=r"adapter 'other' cannot be understood: ValueError\.$"):
+            registry.register("other", {"embed": lambda *_: [], "capabilities": refuse})
+        with pytest.raises(AstRagValidationError, match="must not be a coroutine function"):
+            registry.register("other", {"embed": lambda *_: [], "validateConfig": later})
+
     @pytest.mark.parametrize("adapter", [None, 3, "openai", object(), {}, {"embed": 3}, FakeEmbedder])
     def test_what_cannot_be_an_adapter(self, adapter: Any) -> None:
         with pytest.raises(AstRagValidationError, match=r"embed\(texts, input_type, model, auth, options\)"):
             Registry().register("mine", adapter)
 
-    @pytest.mark.parametrize("described", [3, {"dimension": 3}, {"models": [{"size": 3}]}])
+    @pytest.mark.parametrize(
+        "described",
+        [
+            *(3, {"dimension": 3}, {"models": [{"size": 3}]}, {"models": []}, {"models": 3}, {"options": "abc"}),
+            *({"dimensions": "2"}, {"dimensions": 0}, {"maxBatch": 0}, {"maxBatch": None}, {"concurrency": 0}),
+        ],
+    )
     def test_capabilities_that_say_something_else(self, described: Any) -> None:
         with pytest.raises(AstRagValidationError, match=r"capabilities\(\) of the adapter 'mine'"):
             Registry().register("mine", {"embed": lambda *_: [], "capabilities": lambda: described})
