@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ INSPECTED = {
     *("schemaVersion", "indexId", "indexName", "createdAt", "updatedAt", "embedding", "chunking", "retrievalDefaults"),
     *("sourceConfig", "sources", "sync", "indexFileId", "chunkCount", "sourceCount", "sizeBytes"),
 }
+
+
+def search(rag: RAG, request: dict[str, Any]) -> dict[str, Any]:
+    return rag.search({"query": "bell", **request})
 
 
 @pytest.fixture
@@ -116,6 +121,25 @@ def test_destination_folder(own: Shelves, books: Path, tmp_path: Path) -> None:
     assert own.library().indexes() == []
 
 
+def test_a_destination_is_never_guessed_nor_ignored(
+    own: Shelves, books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    source, there = {"folderId": str(books / "sheep.txt")}, str(tmp_path / "there")
+    for blank in ("", " "):
+        with pytest.raises(AstRagValidationError, match=r"index\.destinationFolderId is blank"):
+            RAG(own).buildIndex({"source": source, "index": {"destinationFolderId": blank}})
+    built = RAG(own).buildIndex({"source": source, "index": {"indexName": "shelf", "destinationFolderId": there}})
+    again = {"indexFileId": built["indexFileId"], "destinationFolderId": str(tmp_path / "elsewhere")}
+    with pytest.raises(AstRagValidationError, match=r"index\.destinationFolderId: the index .* is in '.*there'"):
+        RAG(own).buildIndex({"source": source, "index": again})
+    assert list((tmp_path / "here").iterdir()) == []
+    assert not (tmp_path / "elsewhere").exists()
+    same = RAG(own).buildIndex({"source": source, "index": {**again, "destinationFolderId": there}})
+    assert same["indexFileId"] == built["indexFileId"]
+
+
 def test_a_server_keeps_no_index_in_folders(tmp_path: Path, books: Path) -> None:
     settings = Settings(QDRANT_URL="http://127.0.0.1:9", embedding="fake")
     with Shelves(settings) as shelves, pytest.raises(AstRagValidationError, match="QDRANT_URL"):
@@ -173,6 +197,8 @@ LIMITS: list[tuple[dict[str, Any], str]] = [
     ({"maxFiles": 2}, "4 files"),
     ({"maxChunks": 2}, "more than 2 chunks"),
     ({"skipParseFailures": False}, "broken"),
+    ({"maxFiles": 0}, r"options\.maxFiles: .*equal to 1"),
+    ({"maxChunks": 0, "truncate": True}, r"options\.maxChunks: .*equal to 1"),
 ]
 
 
@@ -268,3 +294,7 @@ def test_which_index(rag: RAG, books: Path) -> None:
         rag.search({"query": "bell"})
     rag.configure({"indexFileId": "two"})
     assert rag.inspectIndex()["indexId"] == "two"
+    for blank in ("", " "):
+        for method in (rag.inspectIndex, rag.syncIndex, partial(search, rag)):
+            with pytest.raises(AstRagValidationError, match="must not be blank"):
+                method({"indexFileId": blank})

@@ -183,6 +183,15 @@ def test_providers(rag: RAG) -> None:
         rag.embeddingCapabilities("mine")
 
 
+@pytest.mark.parametrize("name", [None, 5, ["local"], b"local"])
+def test_the_name_of_a_provider_is_a_text(rag: RAG, name: Any) -> None:
+    for method in (rag.embeddingCapabilities, rag.unregisterEmbeddingProvider):
+        with pytest.raises(AstRagValidationError, match="name of a provider must be a text"):
+            method(name)
+    with pytest.raises(AstRagValidationError, match="name of a provider must be a text"):
+        rag.registerEmbeddingProvider(name, Keyed())
+
+
 def test_capabilities(rag: RAG) -> None:
     shown = rag.embeddingCapabilities("Cohere")
     assert shown["provider"] == "cohere"

@@ -77,6 +77,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"query": " "}, "Please provide a question"),
     ({"filters": {"author": "Reed"}}, "supported are source_url, chapter, section"),
     ({"filters": {"chapter": ""}}, "not blank"),
+    ({"filters": ["chapter"]}, "filters must be a dictionary; supported are source_url, chapter, section"),
     ({"top_k": 0}, "1 to 50"),
     ({"top_k": 51}, "1 to 50"),
 ]

@@ -72,6 +72,8 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"mode": "selected-text", "filters": {"chapter": " "}}, "not blank"),
     ({"mode": "selected-text", "filters": {"section": "Casting"}}, "supported are source_url, chapter"),
     ({"mode": "full-book", "filters": {"chapter": "1"}}, "selected-text"),
+    ({"mode": "selected-text", "filters": ["chapter"]}, "filters must be a dictionary; supported are source_url, c"),
+    ({"filters": "Chapter 1"}, "filters must be a dictionary"),
     ({"top_k": 0}, "1 to 50"),
     ({"top_k": 51}, "1 to 50"),
 ]
@@ -177,3 +179,26 @@ def test_format() -> None:
     assert "forty" in text
     assert "https://example.org/bells" in format_response("It is heavy.", sources, "markdown")["formatted_response"]
     assert format_response("It is heavy.", [])["formatted_response"] == "It is heavy."
+
+
+@pytest.mark.parametrize(
+    ("response", "sources", "message"),
+    [
+        (None, [], "response must be a text"),
+        (5, [], "response must be a text"),
+        ("It is heavy.", 5, "sources must be a list"),
+        ("It is heavy.", "Bells", "sources must be a list"),
+        ("It is heavy.", {"id": "c1"}, "sources must be a list"),
+        ("It is heavy.", [5], "Each of the sources"),
+        ("It is heavy.", [{"id": "c1"}, None], "Each of the sources"),
+    ],
+)
+def test_what_cannot_be_formatted(response: Any, sources: Any, message: str) -> None:
+    with pytest.raises(AstRagValidationError, match=message):
+        format_response(response, sources)
+
+
+@pytest.mark.parametrize("wrong", [5, ["bells"]])
+def test_the_name_of_an_index_is_a_text(library: Library, wrong: Any) -> None:
+    with pytest.raises(AstRagValidationError, match="index must be a text"):
+        search_book_content("the great bell", library=library, index=wrong)

@@ -67,7 +67,7 @@ async def sync(
     on_chunks: Count | None = None,
 ) -> Body:
     """Bring an index into step with its source; with `dryRun` only say what that would do."""
-    record = await library.record(asked.index_file_id or config.index_file_id)
+    record = await library.record(_meant(asked, config))
     dry_run = bool(asked.dry_run if asked.dry_run is not None else asked.options and asked.options.dry_run)
     wanted, access = _change(library, record, asked, config)
     ingestion = settle.ingestion(asked.options, config, asked.auth)
@@ -88,7 +88,7 @@ async def search(
 ) -> Body:
     """The chunks of an index that bear on a query, best first; within so many `seconds`, if they are given."""
     check_question(asked.query)
-    record = await library.record(asked.index_file_id or config.index_file_id)
+    record = await library.record(_meant(asked, config))
     result = await library.search(
         asked.query,
         index=record.id,
@@ -103,7 +103,7 @@ async def search(
 async def answer(library: AsyncLibrary, asked: AnswerRequest, config: Configuration) -> Body:
     """An answer that an index bears out, with its citations; or that there is too little context for one."""
     check_question(asked.question)
-    record = await library.record(asked.index_file_id or config.index_file_id)
+    record = await library.record(_meant(asked, config))
     settings = settle.ranking(asked, record, config)
     options = {**settle.said(config.options), **settle.said(asked.options)}
     said = await library.ask(
@@ -121,8 +121,13 @@ async def answer(library: AsyncLibrary, asked: AnswerRequest, config: Configurat
 
 async def inspect(library: AsyncLibrary, asked: InspectRequest, config: Configuration) -> Body:
     """What an index says of itself, and how much it holds."""
-    inspection = await library.inspect(asked.index_file_id or config.index_file_id)
+    inspection = await library.inspect(_meant(asked, config))
     return responses.inspected(inspection, inspection.record.id)
+
+
+def _meant(asked: SyncRequest | QueryRequest | InspectRequest, config: Configuration) -> str | None:
+    """The index that is asked for; a blank name is none, and no index is chosen in its stead."""
+    return config.index_file_id if asked.index_file_id is None else asked.index_file_id
 
 
 async def _place(library: AsyncLibrary, index: Index | None, address: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from chapterverse.contracts.requests import (
 )
 from chapterverse.contracts.responses import Body
 from chapterverse.contracts.shelves import Shelves, default_shelves
+from chapterverse.errors import AstRagValidationError
 from chapterverse.providers.catalog import describe
 
 Request = Mapping[str, Any]
@@ -56,8 +57,7 @@ class RAG:
         asked = parse(BuildRequest, request)
         index = asked.index or Index()
         folder, key = _split(index.index_file_id)
-        if folder is None and index.destination_folder_id is not None:
-            folder = Path(index.destination_folder_id).expanduser().resolve()
+        folder = _destination(folder, index.destination_folder_id)
         index = index.model_copy(update={"index_file_id": key})
         return self._run(folder, operations.build, asked.model_copy(update={"index": index}))
 
@@ -109,7 +109,8 @@ class RAG:
 
     def _on_index(self, operation: Operation, asked: Any) -> Body:
         """Run an operation on the index that is meant, wherever that is kept."""
-        folder, index = _split(asked.index_file_id or self._config.current().index_file_id)
+        configured = self._config.current().index_file_id
+        folder, index = _split(configured if asked.index_file_id is None else asked.index_file_id)
         return self._run(folder, operation, asked.model_copy(update={"index_file_id": index}))
 
     def _run(self, folder: Path | None, operation: Operation, asked: Any) -> Body:
@@ -118,6 +119,20 @@ class RAG:
         if folder is not None and "indexFileId" in body:
             body["indexFileId"] = str(folder / body["indexFileId"])
         return body
+
+
+def _destination(folder: Path | None, given: str | None) -> Path | None:
+    """Where an index goes: to the folder given, which can be no other than that of the index it replaces."""
+    if given is None:
+        return folder
+    if not given.strip():
+        raise AstRagValidationError("index.destinationFolderId is blank: name a folder, or leave it out.")
+    wanted = Path(given).expanduser().resolve()
+    if folder not in (None, wanted):
+        raise AstRagValidationError(
+            f"index.destinationFolderId: the index that index.indexFileId names is in {str(folder)!r}."
+        )
+    return wanted
 
 
 def _split(index_file_id: str | None) -> tuple[Path | None, str | None]:

@@ -82,8 +82,8 @@ class ChunkingSizes(Section):
 
 
 class IngestionOptions(Section):
-    max_files: int | None = None
-    max_chunks: int | None = None
+    max_files: Annotated[int, Field(ge=1)] | None = None
+    max_chunks: Annotated[int, Field(ge=1)] | None = None
     skip_parse_failures: bool | None = None
     truncate: bool | None = None
 

@@ -63,6 +63,8 @@ def retrieve_content(
 
 def checked_filters(filters: Mapping[str, Any] | None, supported: tuple[str, ...]) -> dict[str, str]:
     """The filters that say something; `InvalidQueryError` names those that are supported."""
+    if not isinstance(filters, Mapping | None):
+        raise InvalidQueryError(f"filters must be a dictionary; supported are {', '.join(supported)}.")
     given = {name: value for name, value in (filters or {}).items() if value is not None}
     for name, value in given.items():
         if name not in supported:

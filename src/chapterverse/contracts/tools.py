@@ -155,9 +155,18 @@ def validate_response(
 
 
 def format_response(
-    response: str, sources: Sequence[Mapping[str, Any]], style: Literal["text", "markdown", "html", "json"] = "text"
+    response: str,
+    sources: Sequence[Mapping[str, Any] | str] | None,
+    style: Literal["text", "markdown", "html", "json"] = "text",
 ) -> Formatted:
     """The response, with the sources that it rests on listed below it."""
+    if not isinstance(response, str):
+        raise AstRagValidationError("response must be a text.")
+    sources = () if sources is None else sources
+    if isinstance(sources, str) or not isinstance(sources, Sequence):
+        raise AstRagValidationError("sources must be a list, of names or of what `generate_response` returned.")
+    if not all(isinstance(source, str | Mapping | Citation) for source in sources):
+        raise AstRagValidationError("Each of the sources must be a name, or a dictionary that has one.")
     return {"formatted_response": render.format_response(response, sources, style)}
 
 

@@ -66,6 +66,8 @@ class Catalogue:
         """The id of the index that is meant: the one named, the configured one, or the only one there is."""
         there = await self.store.indexes()
         wanted = self.settings.index or None if index is None else index
+        if not isinstance(wanted, str | None):
+            raise AstRagValidationError(f"index must be a text, not {wanted!r}.")
         if wanted is not None:
             key = wanted if wanted in there else await self.id_for(wanted)
             if key not in there:

@@ -146,6 +146,8 @@ class Registry:
 
 
 def _key(name: str) -> str:
+    if not isinstance(name, str):
+        raise AstRagValidationError(f"The name of a provider must be a text, not {name!r}.")
     return name.strip().casefold()
 
 
