@@ -89,7 +89,8 @@ def test_a_selection_goes_before_any_place_in_a_book(client: httpx2.Client, plac
         ({"question": ""}, EMPTY_QUESTION),
         ({"question": " ?! "}, EMPTY_QUESTION),
         ({}, EMPTY_QUESTION),
-        ({"question": "x" * 1001}, "1,001"),
+        ({"question": None}, EMPTY_QUESTION),
+        ({"question": "x" * 1001}, f"{EMPTY_QUESTION} This one has 1,001 characters; at most 1,000 are read."),
         ({"question": 5}, "question"),
         ({"question": "What?", "selected_text": "  "}, "selected text is empty"),
         ({"question": "What?", "selected_text": "y" * 10_001}, "10,000"),
@@ -121,6 +122,19 @@ def test_bad_requests_say_what_is_wrong(client: httpx2.Client, body: dict[str, o
     assert set(error) == {"error", "detail", "request_id"}
     assert detail in error["detail"]
     assert "Traceback" not in response.text
+
+
+@pytest.mark.parametrize("path", ["/ask", "/answer"])
+def test_a_question_that_is_not_there_is_one_error_however_it_is_missing(client: httpx2.Client, path: str) -> None:
+    errors = [client.post(path, json=body).json() for body in ({}, {"question": None}, {"question": ""})]
+    assert {(error["error"], error["detail"]) for error in errors} == {("InvalidQueryError", EMPTY_QUESTION)}
+
+
+def test_an_empty_list_of_files_does_not_restrict(client: httpx2.Client) -> None:
+    question = {"question": "What is a foliot?"}
+    free = client.post("/ask", json=question).json()
+    listed = client.post("/ask", json={**question, "filters": {"file_ids": []}}).json()
+    assert (listed["status"], listed["answer"]) == ("ok", free["answer"])
 
 
 HALF = "half a \ud83d smile"
@@ -257,7 +271,7 @@ def test_what_stands_in_the_address_for_nothing_is_refused(
 
 
 def test_what_is_nested_deeply_but_can_be_read_is_no_surprise(client: httpx2.Client) -> None:
-    nested = '{"query": "bells", "auth": {"nobody": ' + "[" * 900 + "]" * 900 + "}}"
+    nested = '{"query": "bells", "auth": {"nobody": ' + '{"a": ' * 900 + "1" + "}" * 902
     response = client.post("/search", content=nested, headers={"Content-Type": "application/json"})
     assert response.status_code == 200, response.text
 

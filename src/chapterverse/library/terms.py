@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from chapterverse.answer.prompts import EMPTY_QUESTION
 from chapterverse.answer.questions import parts
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.errors import AstRagValidationError, InvalidQueryError
@@ -80,10 +81,10 @@ def check_text(**fields: object) -> None:
 def check_question(question: str) -> str:
     """A question that can be asked; raises `InvalidQueryError` with what to do instead."""
     if not isinstance(question, str) or not any(char.isalnum() for char in question):
-        raise InvalidQueryError("Please provide a question about the book.")
+        raise InvalidQueryError(EMPTY_QUESTION)
     if len(question) > MAX_QUESTION:
         raise InvalidQueryError(
-            f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read. Please shorten it.",
+            f"{EMPTY_QUESTION} This one has {len(question):,} characters; at most {MAX_QUESTION:,} are read.",
             details={"limit": MAX_QUESTION},
         )
     check_text(question=question)

@@ -97,7 +97,7 @@ def _filter(body: AskRequest) -> Filter | None:
         source_urls=(given.source_url,) if given.source_url is not None else None,
         chapters=(given.chapter,) if given.chapter is not None else None,
         sections=(given.section,) if given.section is not None else None,
-        file_ids=tuple(given.file_ids) if given.file_ids is not None else None,
+        file_ids=tuple(given.file_ids) if given.file_ids else None,  # an empty list does not restrict
         read_until=given.read_until,
     )
     return None if where == Filter() else where

@@ -20,7 +20,7 @@ from starlette.types import Scope
 from chapterverse.answer.prompts import EMPTY_QUESTION
 from chapterverse.contracts.chat import openai_error
 from chapterverse.contracts.errors_map import http_status, public_message
-from chapterverse.errors import AstRagError, AstRagValidationError
+from chapterverse.errors import AstRagError, AstRagValidationError, InvalidQueryError
 
 _INVALID, _UNKNOWN, _NOT_ALLOWED, _SURPRISE, _ENDING = 400, 404, 405, 500, 503
 _RETRY_AFTER = 1
@@ -94,9 +94,9 @@ async def _on_bad_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"] if part != "body")
-    if field == "question" and first["type"] == "missing":
-        detail = EMPTY_QUESTION
-    elif first["type"] == "json_invalid":
+    if field == "question" and (first["type"] == "missing" or first["input"] is None):
+        return response_to(request.scope, InvalidQueryError(EMPTY_QUESTION))
+    if first["type"] == "json_invalid":
         at, why = first["loc"][-1], first["ctx"]["error"]
         detail = f"The body is not JSON: {why} at character {at}. Mend it there; the body is one JSON object."
     elif first["loc"] == ("body",) and first["type"] in ("missing", "model_attributes_type"):
