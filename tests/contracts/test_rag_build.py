@@ -225,6 +225,24 @@ def test_truncation_is_reported(rag: RAG, books: Path) -> None:
     assert "maxChunks" in short["warnings"][0]["reason"]
 
 
+def test_what_a_limit_cut_off_is_taken_once_there_is_room(rag: RAG, tmp_path: Path) -> None:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "long.txt").write_text(" ".join(f"Sentence {n} stands here, and another follows it." for n in range(90)))
+    source = {"folderId": str(folder)}
+    cut = rag.buildIndex({"source": source, "options": {"maxChunks": 2, "truncate": True}})
+    assert cut["chunkCount"] == 2
+    whole = rag.buildIndex({"source": source, "index": {"indexName": "whole"}})
+    trial = rag.syncIndex({"indexFileId": cut["indexFileId"], "dryRun": True})
+    done = rag.syncIndex({"indexFileId": cut["indexFileId"]})
+    for one in (trial, done):
+        counts = (one["updatedSources"], one["reusedChunks"], one["addedChunks"], one["unchangedSources"])
+        assert counts == (1, 2, whole["chunkCount"] - 2, 0)
+    shown = [rag.inspectIndex({"indexFileId": one["indexFileId"]}) for one in (done, whole)]
+    assert shown[0]["sources"] == shown[1]["sources"]
+    assert not rag.syncIndex({"indexFileId": cut["indexFileId"]})["persisted"]
+
+
 def test_sources_that_are_not_there(rag: RAG, tmp_path: Path) -> None:
     with pytest.raises(AstRagSourceError, match="no file or folder"):
         rag.buildIndex({"source": {"folderId": str(tmp_path / "nowhere")}})

@@ -22,6 +22,7 @@ Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 Progress = Callable[[int], None]
 """Told how many chunks have been stored so far."""
 
+_PART = "part of "
 _BATCH = 256  # chunks that are embedded and stored at a time
 _NEAR = 1.25
 """How many times the true mean length of chunks may be the one that their weights were made with, or the reverse."""
@@ -36,6 +37,8 @@ class CutFile:
     document: Document
     chunks: Sequence[Chunk]
     embed_texts: Sequence[str]
+    is_whole: bool = True
+    """Whether these are all of its chunks."""
 
     @property
     def source(self) -> SourceRecord:
@@ -45,7 +48,8 @@ class CutFile:
             file_id=document.file_id,
             file_name=document.file_name,
             mime_type=document.mime_type,
-            fingerprint=document.sha256,
+            # A part must not pass for the file: whoever syncs without the limit that cut it off reads it again.
+            fingerprint=document.sha256 if self.is_whole else f"{_PART}{document.sha256}",
             chunk_count=len(self.chunks),
             title=document.title,
             modified_time=document.modified_time,

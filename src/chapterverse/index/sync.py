@@ -231,8 +231,6 @@ class _Sync:
     async def _take(self, file: CutFile, writer: Writer | None, points: PointWriter | None) -> None:
         file_id = file.document.file_id
         old, new = self._old.get(file_id, {}), set()
-        if any(entry.sha256 == file.document.sha256 for entry in old.values()):
-            self._same.add(file_id)
         self._uncount(file_id)
         self.words += await file.word_count()
         for entry, text in file.entries():
@@ -244,6 +242,9 @@ class _Sync:
             if points and (self._plan.is_rebuild or entry != old.get(entry.chunk.id)):
                 await points.add(entry, text)
         gone = sorted(old.keys() - new)
+        whole = self._plan.is_rebuild or new <= old.keys()  # of a part of a file more is taken now
+        if whole and any(entry.sha256 == file.document.sha256 for entry in old.values()):
+            self._same.add(file_id)
         self._removed += len(gone)
         self._seen.add(file_id)
         self._warnings += file.document.notices

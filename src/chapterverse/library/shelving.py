@@ -104,7 +104,7 @@ async def truncated(
         )
         left_out.append(Notice(file.document.file_id, file.document.file_name, reason))
         if room:
-            yield replace(file, chunks=file.chunks[:room], embed_texts=file.embed_texts[:room])
+            yield replace(file, chunks=file.chunks[:room], embed_texts=file.embed_texts[:room], is_whole=False)
         return
 
 
