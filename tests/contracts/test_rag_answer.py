@@ -267,6 +267,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
     ({"generation": {"options": {"temperature": -0.1}}}, r"generation\.options\.temperature: .*than or equal to 0"),
     ({"generation": {"options": {"maxOutputTokens": 0}}}, r"generation\.options\.maxOutputTokens: .*or equal to 1"),
     ({"generation": {"provider": "openai:m", "model": "n"}}, "one too many"),
+    ({"generation": {"providerOptions": {"baseUrl": "http://x"}}}, "local takes no options: 'baseUrl'"),
     ({"generation": {"provider": "nobody", "model": "n"}}, "no generation provider 'nobody'"),
     ({"options": {"requireCitations": "yes"}}, r"options\.requireCitations"),
     ({"options": {"message": "x"}}, "supported are requireCitations, insufficientEvidenceMessage"),

@@ -16,6 +16,7 @@ from chapterverse.contracts.rag import RAG
 from chapterverse.contracts.retrieval import retrieve_chunks, retrieve_content
 from chapterverse.contracts.shelves import Shelves
 from chapterverse.contracts.tools import format_response, generate_response, search_book_content, validate_response
+from chapterverse.contracts.validation import validate_retrieval
 
 __all__ = [
     "RAG",
@@ -32,4 +33,5 @@ __all__ = [
     "retrieve_content",
     "search_book_content",
     "validate_response",
+    "validate_retrieval",
 ]

@@ -41,6 +41,8 @@ def resolve(
             raise AstRagValidationError(
                 f"The provider local has one model, which needs no name; {wanted!r} is not one."
             )
+        if given := [name for name, value in (options or {}).items() if value is not None]:
+            raise AstRagValidationError(f"The provider local takes no options: {given[0]!r} would count for nothing.")
         return None
     entry = HOSTED[key]
     if not wanted:
