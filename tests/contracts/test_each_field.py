@@ -33,7 +33,8 @@ from chapterverse.contracts.responses import answered, searched
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library, SearchResult
 from chapterverse.protocols import EmbeddingUsage
-from chapterverse.types import EmbeddingModel, IndexRecord
+from chapterverse.providers import Registry
+from chapterverse.types import Chunking, EmbeddingModel, IndexRecord
 from tests.contracts.test_models import FOUND
 from tests.contracts.test_rag_answer import ANSWER, FIRST
 
@@ -238,6 +239,50 @@ DEFAULTS: dict[str, tuple[Callable[[], Any], Any]] = {
 def test_default(field: str) -> None:
     actual, expected = DEFAULTS[field]
     assert actual() == expected
+
+
+CONFIGURED = parse(
+    Configuration,
+    {
+        "chunking": {"chunkSizeChars": 500, "minChunkChars": 100},
+        "options": {"maxFiles": 5, "maxChunks": 7, "skipParseFailures": False, "deadlineSeconds": 9},
+        "embedding": {"provider": "openai", "model": "m", "providerOptions": {"baseUrl": "http://x", "timeout": 3}},
+        "generation": {
+            "provider": "openai",
+            "model": "m",
+            "providerOptions": {"baseUrl": "http://x", "timeout": 3},
+            "options": {"temperature": 0.7, "maxOutputTokens": 5},
+        },
+    },
+)
+BUILD = parse(
+    BuildRequest,
+    {
+        "source": {"folderId": "x"},
+        "chunking": {"chunkSizeChars": 400},
+        "options": {"maxFiles": 2, "skipParseFailures": True},
+        "embedding": {"model": "own", "providerOptions": {"baseUrl": "http://own"}},
+    },
+)
+OWN = {"model": "own", "providerOptions": {"baseUrl": "http://own"}, "options": {"temperature": 0.2}}
+ASKED = parse(AnswerRequest, {"question": "x", "generation": OWN, "options": {"deadlineSeconds": 4}})
+WRITER = settle.generation(ASKED, CONFIGURED, Registry())
+INGESTION = settle.ingestion(BUILD.options, CONFIGURED, None)
+OPTIONS = {"baseUrl": "http://own", "timeout": 3}
+SAID: dict[str, tuple[Any, Any]] = {
+    "chunking": (settle.chunking(BUILD.chunking, CONFIGURED), Chunking(400, 200, 100)),
+    "options": ((INGESTION.max_files, INGESTION.max_chunks, INGESTION.skip_failures), (2, 7, True)),
+    "embedding": (settle.embedding(CONFIGURED.embedding, BUILD.embedding, "local"), ("openai:own", "openai", OPTIONS)),
+    "generation": ((WRITER.model, WRITER.options), ("openai:own", OPTIONS)),
+    "generation.options": ((WRITER.temperature, WRITER.max_tokens), (0.2, 5)),
+    "deadlineSeconds": (WRITER.seconds, 4),
+}
+
+
+@pytest.mark.parametrize("field", SAID)
+def test_what_a_request_says_goes_before_what_is_configured(field: str) -> None:
+    actual, expected = SAID[field]
+    assert actual == expected
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,11 @@ def test_statuses(status: Status, expected: str, text: str, citations: int) -> N
     assert set(response["usage"]) == {"embedding", "generation", "timingsMs"}
 
 
+def test_two_parts_of_one_chunk_are_two_citations() -> None:
+    response = answered(replace(ANSWER, citations=(FIRST, replace(FIRST, id="S4"))), Retrieval(), DEFAULT_MESSAGE)
+    assert [(one["citationId"], one["chunkId"]) for one in response["citations"]] == [("S1", "c1"), ("S4", "c1")]
+
+
 def test_every_field_reaches_the_library(rag: RAG, index: str, asked: list[dict[str, Any]]) -> None:
     rag.answer(
         {
@@ -315,3 +320,5 @@ def test_too_little_context(rag: RAG, index: str, required: bool) -> None:
     assert own["answer"] == "Ask elsewhere."
     rag.configure({"options": {"insufficientEvidenceMessage": "Configured."}})
     assert rag.answer(request)["answer"] == "Configured."
+    said = rag.answer({**request, "options": {"insufficientEvidenceMessage": "Ask elsewhere."}})
+    assert said["answer"] == "Ask elsewhere."

@@ -48,6 +48,14 @@ def test_hybrid_scores_follow_the_formula_with_the_contracts_weights(rag: RAG, i
         assert result["finalScore"] == pytest.approx(expected, abs=1e-6)
 
 
+def test_only_the_ratio_of_the_weights_counts(rag: RAG, index: str) -> None:
+    for one, other in ((0.65, 0.35), (6.5, 3.5)):
+        results = search(rag, index, vectorWeight=one, lexicalWeight=other)["results"]
+        assert [result["finalScore"] for result in results] == pytest.approx(
+            [result["finalScore"] for result in search(rag, index)["results"]]
+        )
+
+
 def test_the_vector_mode_has_no_lexical_score(rag: RAG, index: str) -> None:
     results = search(rag, index, retrieval={"mode": "vector", "minScore": 0})["results"]
     assert results

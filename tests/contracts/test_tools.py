@@ -110,6 +110,11 @@ def test_generate(library: Library) -> None:
     ]
 
 
+def test_sources_are_those_of_the_content_that_answers(library: Library) -> None:
+    made = generate_response("A fleece weighs what?", CONTENT, library=library)
+    assert [(source["id"], source["source_url"]) for source in made["sources"]] == [("c2", "sheep.txt")]
+
+
 def test_generate_from_search_results(library: Library, index: str) -> None:
     found = search_book_content("how much a fleece weighs", library=library, index=index)["results"]
     made = generate_response("A fleece weighs what?", found, library=library)
