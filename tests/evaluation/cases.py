@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from chapterverse.evaluation.questions import Question
-from chapterverse.evaluation.run import Case, Outcome, Quoted, Run, Said, Span
+from chapterverse.evaluation.run import Case, Gold, Outcome, Quoted, Run, Said
 
-GOLD = Span(file_id="book", start=100, end=140)
+GOLD = Gold(file_id="book", start=100, end=140, of=0)
 ABOUT = {
     "index": "book", "name": "Book", "files": 1, "embedding": "local:compact", "model": "local", "reader": "abc",
     "calibrated": False, "chapterverse": "0", "python": "3", "machine": "m", "time": "2026-01-01T00:00:00+00:00",

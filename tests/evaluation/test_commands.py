@@ -156,6 +156,45 @@ def test_a_file_without_questions_names_a_new_one_for_drafts(home: Path, chapter
     assert f"`chapterverse eval {home / 'empty-drafts.jsonl'} --make` drafts some." in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--json", "few.jsonl"], "--json would write over"),
+        (["--json", "new.json", "--html", "./new.json"], "--html would write over"),
+        (["--html", "nowhere/report.html"], "there is no folder nowhere"),
+        (["--sheet", "."], "--sheet: . is a folder"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_asked(
+    home: Path, chapterverse: Callable[..., Done], monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(run, "run", lambda *_, **__: pytest.fail("a question was asked"))
+    done = chapterverse("eval", home / "few.jsonl", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert questions.load(home / "few.jsonl") == FEW
+
+
+def test_quotes_that_are_not_in_the_book_are_told_when_a_threshold_is_chosen_too(
+    home: Path, chapterverse: Callable[..., Done]
+) -> None:
+    odd = FEW[0].model_copy(update={"quotes": [*FEW[0].quotes, "Ambrose Kell never did."]})
+    questions.save(home / "odd.jsonl", [odd, *FEW[1:]])
+    done = chapterverse("calibrate", home / "odd.jsonl", "--target", "0.2", "--dry-run")
+    assert "kell: “Ambrose Kell never did.” is not in the books of this index." in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("kept", "message"), [(slice(0, 1), "is to be refused"), (slice(1, 3), "has an answer")])
+def test_a_threshold_is_chosen_by_questions_of_both_kinds(
+    home: Path, chapterverse: Callable[..., Done], kept: slice, message: str
+) -> None:
+    questions.save(home / "half.jsonl", FEW[kept])
+    done = chapterverse("calibrate", home / "half.jsonl", "--target", "0.2")
+    assert done.returncode == 2
+    assert f"None of the questions {message}" in done.stderr
+
+
 def test_make_drafts_into_a_new_file_only(home: Path, chapterverse: Callable[..., Done]) -> None:
     path = home / "drafts.jsonl"
     done = chapterverse("eval", path, "--make", "--count", "12")
@@ -165,6 +204,8 @@ def test_make_drafts_into_a_new_file_only(home: Path, chapterverse: Callable[...
     again = chapterverse("eval", path, "--make")
     assert again.returncode == 2
     assert "is there already" in again.stderr
+    nowhere = chapterverse("eval", home / "nowhere" / "drafts.jsonl", "--make")
+    assert (nowhere.returncode, "there is no folder" in nowhere.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation.curves import Point, risk_coverage
 from chapterverse.evaluation.intervals import needed, upper_limit
+from chapterverse.evaluation.questions import Question
 from chapterverse.evaluation.run import Run
 
 _GRID = tuple(round(0.05 * step, 2) for step in range(20))
@@ -52,14 +53,28 @@ class Choice:
         }
 
 
+def check_target(target: float) -> None:
+    if not 0 < target < 1:
+        raise AstRagValidationError(f"The target is {target:g}; it must be a share of wrong answers between 0 and 1.")
+
+
+def check_kinds(questions: Sequence[Question]) -> None:
+    """Without questions to refuse, the lowest threshold would look best: it is the one that answers everything."""
+    for has_answer, kind in ((True, "has an answer"), (False, "is to be refused")):
+        if not any(one.has_answer is has_answer for one in questions):
+            raise AstRagValidationError(
+                f"None of the questions {kind}: a threshold is chosen by questions that the book answers and by absent"
+                " ones. `chapterverse eval NEW-FILE --make` drafts both."
+            )
+
+
 def choose(run: Run, target: float) -> Choice:
     """The lowest threshold that keeps to the target: by its upper limit, or else by what was seen, and not shown.
 
     The limit is that of a threshold fixed beforehand; one that was chosen on the same questions looks a little better
     than it is. Raises `AstRagValidationError` where no threshold keeps to the target.
     """
-    if not 0 < target < 1:
-        raise AstRagValidationError(f"The target is {target:g}; it must be a share of wrong answers between 0 and 1.")
+    check_target(target)
     points = risk_coverage(run.cases)
     if not points:
         raise AstRagValidationError("None of the questions was answered, whatever the threshold: nothing to choose by.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation.intervals import difference
 from chapterverse.evaluation.measures import MEASURES, Group, values
-from chapterverse.evaluation.run import Run
+from chapterverse.evaluation.run import Case, Run
 from chapterverse.evaluation.worth import wrong
 
 
@@ -43,15 +44,15 @@ class Comparison:
     """Questions, by id, that went wrong before and do not any more."""
     broken: tuple[str, ...]
     """And those that go wrong now."""
-    only_one: int
-    """Questions that only one of the runs has; they are not compared."""
+    left_out: int
+    """Questions that only one of the runs has, or that ask or expect something else now; they are not compared."""
 
 
 def compare(before: Run, after: Run) -> Comparison:
     """Compare what both runs have asked; raises `AstRagValidationError` if that is nothing."""
     old = {case.question.id: case for case in before.cases}
     new = {case.question.id: case for case in after.cases}
-    both = [key for key in new if key in old and old[key].question.question == new[key].question.question]
+    both = [key for key in new if key in old and _asked(old[key]) == _asked(new[key])]
     if not both:
         raise AstRagValidationError("The two runs have no question in common, so that there is nothing to compare.")
     changes = []
@@ -63,4 +64,9 @@ def compare(before: Run, after: Run) -> Comparison:
             changes.append(Change(measure.group, measure.name, *means, *change))
     mended = tuple(key for key in both if wrong(old[key]) and not wrong(new[key]))
     broken = tuple(key for key in both if wrong(new[key]) and not wrong(old[key]))
-    return Comparison(tuple(changes), mended, broken, len(old.keys() ^ new.keys()))
+    return Comparison(tuple(changes), mended, broken, len(old.keys() | new.keys()) - len(both))
+
+
+def _asked(case: Case) -> dict[str, Any]:
+    """A question and what it is measured by."""
+    return case.question.model_dump(include={"question", "kind", "answer", "quotes", "selection", "answerable"})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from chapterverse.evaluation.intervals import interval
 from chapterverse.evaluation.run import Case, Outcome
-from chapterverse.evaluation.worth import right
+from chapterverse.evaluation.worth import judged, right
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +39,28 @@ def risk_coverage(cases: Sequence[Case]) -> list[Point]:
 
     Selections are left out: they are answered without the index, and so without its threshold.
     """
-    asked = [case for case in cases if case.question.selection is None]
+    asked = [case for case in cases if case.question.selection is None and judged(case)]
     have = sum(case.question.has_answer for case in asked) or 1
-    bold = [(case, said) for case in asked if (said := boldest(case)) and not said.refused]
-    bold.sort(key=lambda pair: -pair[1].answerable)
+    said = [(one, following, case) for case in asked for one, following in pairwise([*_answers(case), None]) if one]
+    said.sort(key=lambda entry: -entry[0].answerable)
     points: list[Point] = []
-    wrongs = covered = 0
-    for count, (case, said) in enumerate(bold, 1):
-        wrongs += not right(case, said)
-        covered += case.question.has_answer
-        point = Point(said.answerable, count, wrongs, covered / have)
-        if points and points[-1].threshold == said.answerable:
+    answers = wrongs = covered = 0
+    for one, following, case in said:
+        # As the threshold falls, an answer comes up, or takes the place of the one that was given above it.
+        new = following is None
+        answers += new
+        covered += new and case.question.has_answer
+        wrongs += (not right(case, one)) - (following is not None and not right(case, following))
+        if points and points[-1].threshold == one.answerable:
             points.pop()
-        points.append(point)
+        points.append(Point(one.answerable, answers, wrongs, covered / have))
     return points
+
+
+def _answers(case: Case) -> list[Outcome]:
+    """What is said at one threshold or another, each from the chance of the one before up to its own."""
+    said = boldest(case)
+    return [one for one in (said, *case.stricter) if one and not one.refused]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,8 @@ class Bin:
 
 def reliability(cases: Sequence[Case]) -> list[Bin]:
     """Confidence against truth, in bins with equally many answers; without a threshold, so that all of it is seen."""
-    bold = [(said.confidence, right(case, said)) for case in cases if (said := boldest(case)) and not said.refused]
+    told = [case for case in cases if judged(case)]
+    bold = [(said.confidence, right(case, said)) for case in told if (said := boldest(case)) and not said.refused]
     bold.sort(key=lambda pair: pair[0])
     bins = min(10, 1 + len(bold) // 12)
     parts = [bold[i * len(bold) // bins : (i + 1) * len(bold) // bins] for i in range(bins)]

@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from chapterverse.evaluation.intervals import interval
-from chapterverse.evaluation.run import Case, Outcome, Run
-from chapterverse.evaluation.worth import cited_gold, exact, right, token_f1, wrong
+from chapterverse.evaluation.run import Case, Outcome, Run, Span
+from chapterverse.evaluation.worth import by_quote, cited_gold, exact, judged, right, token_f1, wrong
 
 Group = Literal["Answers", "Refusals", "Support", "Citations", "Retrieval"]
 
@@ -56,7 +56,8 @@ def _coverage(case: Case) -> float | None:
 
 
 def _precision(case: Case) -> float | None:
-    return float(right(case, case.outcome)) if case.outcome and not case.outcome.refused else None
+    applies = case.outcome is not None and not case.outcome.refused and judged(case)
+    return float(right(case, case.outcome)) if applies and case.outcome else None
 
 
 def _rated_accurate(case: Case) -> float | None:
@@ -67,8 +68,8 @@ def _rated_clarity(case: Case) -> float | None:
     return case.rating.clarity / 5 if case.rating and case.rating.clarity is not None else None
 
 
-def _end_to_end(case: Case) -> float:
-    return float(not wrong(case))
+def _end_to_end(case: Case) -> float | None:
+    return float(not wrong(case)) if judged(case) else None
 
 
 def _refused_when(kind: str) -> Callable[[Case], float | None]:
@@ -112,8 +113,8 @@ def _citation_recall(case: Case, outcome: Outcome) -> float | None:
     return cited_gold(case, outcome) if case.gold else None
 
 
-def _exact(case: Case, outcome: Outcome) -> float:
-    return float(exact(case.question, outcome))
+def _exact(case: Case, outcome: Outcome) -> float | None:
+    return float(exact(case.question, outcome)) if case.question.answers else None
 
 
 def _token_f1(case: Case, outcome: Outcome) -> float:
@@ -121,12 +122,16 @@ def _token_f1(case: Case, outcome: Outcome) -> float:
 
 
 def _quote_overlap(case: Case, outcome: Outcome) -> float | None:
-    """The share of the gold quotes' characters that the answer quotes."""
-    if not case.gold:
+    """The share of the gold quotes' characters that the answer quotes, of each at the place where most of it is."""
+    if not (case.gold and case.question.quotes):
         return None
-    gold = {(span.file_id, at) for span in case.gold for at in range(span.start, span.end)}
-    quoted = {(span.file_id, at) for span in outcome.citations for at in range(span.start, span.end)}
-    return len(gold & quoted) / len(gold)
+    said = {(span.file_id, at) for span in outcome.citations for at in range(span.start, span.end)}
+    best = [max(_covered(one, said) for one in same) for same in by_quote(case)]
+    return sum(covered for covered, _ in best) / sum(length for _, length in best)
+
+
+def _covered(gold: Span, said: set[tuple[str | None, int]]) -> tuple[int, int]:
+    return sum((gold.file_id, at) in said for at in range(gold.start, gold.end)), gold.end - gold.start
 
 
 def _hit(depth: int) -> Callable[[Case], float | None]:
@@ -138,7 +143,8 @@ def _reciprocal_rank(case: Case) -> float | None:
 
 
 def _searched(case: Case) -> bool:
-    return bool(case.gold) and case.question.selection is None
+    lost = case.outcome is None and case.rank is None  # the search itself may have failed
+    return bool(case.gold) and case.question.selection is None and not lost
 
 
 MEASURES = (

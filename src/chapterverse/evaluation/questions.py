@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Self
@@ -42,12 +43,13 @@ class Question(BaseModel):
     page: list[int | None] = []
     page_label: list[str | None] = []
 
-    @field_validator("question")
+    @field_validator("question", "answer", "quotes")
     @classmethod
-    def _asks(cls, question: str) -> str:
-        if not any(char.isalnum() for char in question):
-            raise ValueError("it has no letter or digit")
-        return question
+    def _says_something(cls, said: str | list[str] | None) -> str | list[str] | None:
+        for one in [said] if isinstance(said, str) else said or ():
+            if not any(char.isalnum() for char in one):
+                raise ValueError("it has no letter or digit" if said is one else f"{one!r} has no letter or digit")
+        return said
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -58,8 +60,8 @@ class Question(BaseModel):
                 raise ValueError("a question of kind 'selection' needs `answerable`, true or false")
         elif self.selection is not None or self.answerable is not None:
             raise ValueError("`selection` and `answerable` belong to questions of kind 'selection' alone")
-        if self.has_answer and not (self.answers or self.quotes or self.section):
-            raise ValueError("an answerable question needs an `answer`, `quotes` or a `section` to be measured by")
+        if self.has_answer and not (self.answers or self.quotes):
+            raise ValueError("an answerable question needs an `answer` or `quotes`, to tell right from wrong by")
         if not self.has_answer and (self.answers or self.quotes):
             raise ValueError("it has an `answer` or `quotes`, and its kind says that there is none")
         return self
@@ -76,14 +78,10 @@ class Question(BaseModel):
 
 def load(path: Path) -> list[Question]:
     """The questions of a file; raises `AstRagValidationError` that names every faulty line and field."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")  # other signs that end lines may stand in texts
-    except (OSError, UnicodeDecodeError) as error:
-        raise AstRagValidationError(f"The questions in {path} cannot be read: {error}.", cause=error) from error
     questions: list[Question] = []
     faults: list[str] = []
     seen: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_lines(path), 1):
         if not line.strip():
             continue
         try:
@@ -91,13 +89,15 @@ def load(path: Path) -> list[Question]:
         except ValidationError as error:
             faults += [f"line {number}: {_fault(one)}" for one in error.errors()]
             continue
+        faults += [f"line {number}: {field}: it is there twice" for field in _repeated(line)]
         if question.id in seen:
             faults.append(f"line {number}: id: {question.id!r} is taken by line {seen[question.id]}")
         seen[question.id] = number
         questions.append(question)
     if faults:
         more = [f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
-        raise AstRagValidationError("\n  ".join([f"{path} has faults:", *faults[:_SHOWN], *more]))
+        head = f"{path} has faults:" if questions else f"{path} has faults (every line must be one JSON object):"
+        raise AstRagValidationError("\n  ".join([head, *faults[:_SHOWN], *more]))
     if not questions:
         new = path.with_name(f"{path.stem}-drafts.jsonl")  # --make writes to a new file only
         raise AstRagValidationError(f"{path} holds no question. `chapterverse eval {new} --make` drafts some.")
@@ -108,6 +108,25 @@ def save(path: Path, questions: Sequence[Question] | Iterable[Question]) -> None
     """Write questions, a line each, without the fields that are not used."""
     rows = (question.model_dump(exclude_defaults=True) for question in questions)
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file, in composed characters (NFC) as the text of books is."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        message = f"The questions in {path} cannot be read: {error.strerror}."
+        raise AstRagValidationError(message, cause=error) from error
+    except UnicodeDecodeError as error:
+        raise AstRagValidationError(f"{path} is not UTF-8: save the questions in UTF-8.", cause=error) from error
+    return unicodedata.normalize("NFC", text).split("\n")  # other signs that end lines may stand in texts
+
+
+def _repeated(line: str) -> list[str]:
+    """Fields that a line has more than once: all but the last would be lost."""
+    names: list[str] = []
+    json.loads(line, object_pairs_hook=lambda pairs: names.extend(name for name, _ in pairs))
+    return sorted({name for name in names if names.count(name) > 1})
 
 
 def _fault(error: object) -> str:

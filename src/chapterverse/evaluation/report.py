@@ -12,7 +12,7 @@ from chapterverse.evaluation.compare import Change, Comparison
 from chapterverse.evaluation.curves import calibration_error, reliability, risk_coverage
 from chapterverse.evaluation.measures import Figure, Group, cost, figures, latencies
 from chapterverse.evaluation.run import Case, Outcome, Run
-from chapterverse.evaluation.worth import unsupported, wrong
+from chapterverse.evaluation.worth import doubts, unsupported, wrong
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _LEADING: tuple[tuple[Group, str], ...] = (
@@ -121,8 +121,8 @@ def _figures(found: Sequence[Figure]) -> str:
         for group, one in zip(_once(found), found, strict=True)
     )  # fmt: skip
     return (
-        "<h2>All figures</h2><p class=lead>With 95 % intervals: Wilson’s for shares, the bootstrap’s for other means."
-        "</p>" + _table(("", "", ">value", "", ">95 % interval", ">cases", "what it is"), rows)
+        "<h2>All figures</h2><p class=lead>With 95 % intervals: Wilson’s for shares and for few cases, the bootstrap’s"
+        " for other means.</p>" + _table(("", "", ">value", "", ">95 % interval", ">cases", "what it is"), rows)
     )
 
 
@@ -149,6 +149,8 @@ def _latency(run: Run) -> str:
 
 def _comparison(made: Comparison) -> str:
     sides = f"{len(made.mended)} questions went right that were wrong before, {len(made.broken)} the other way."
+    if made.left_out:
+        sides += f" {made.left_out} are left out: only one run has them, or they were changed in between."
     lists = "".join(
         f"<p class=small>{name}: {escape(', '.join(ids))}</p>"
         for name, ids in (("Mended", made.mended), ("Broken", made.broken))
@@ -234,8 +236,8 @@ def _gold(case: Case) -> str:
     if not case.question.has_answer:
         return "a refusal"
     answers = escape(" / ".join(case.question.answers)) or "answered"
-    lost = "" if case.gold else "<p class=warn>Its quotes were not found in the books of this index.</p>"
-    return f"<p>{answers}</p>{_quotes(case.question.quotes)}{lost}"
+    odd = "".join(f"<p class=warn>{escape(doubt)}.</p>" for doubt in doubts(case))
+    return f"<p>{answers}</p>{_quotes(case.question.quotes)}{odd}"
 
 
 def _outcome(name: str, said: Outcome) -> list[tuple[str, str]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +52,13 @@ class Span(_Record):
         """Whether half of the shorter one lies in the other."""
         shared = min(self.end, other.end) - max(self.start, other.start)
         return self.file_id == other.file_id and 2 * shared >= min(self.end - self.start, other.end - other.start) > 0
+
+
+class Gold(Span):
+    """A place where the answer stands."""
+
+    of: int | None = None
+    """Which of the question's quotes, or of its sections, it is a place of: one may stand in several."""
 
 
 class Quoted(Span):
@@ -104,7 +114,7 @@ class Case(_Record):
     """One question: what should have been, and what was."""
 
     question: Question
-    gold: list[Span]
+    gold: list[Gold]
     """Where the answer stands; a question's quotes that are not in the book have no place."""
     rank: int | None
     """Of the first passage that search finds at one of those places."""
@@ -113,8 +123,19 @@ class Case(_Record):
     """Why there is no outcome."""
     bolder: Outcome | None = None
     """What would have been answered without a threshold, where the threshold refused."""
+    stricter: list[Outcome] = []
+    """What would have been answered from higher thresholds, each up to its own chance: paragraphs are read then."""
     rating: Rating | None = None
     """Of the outcome, where people have rated it."""
+
+    @property
+    def lost(self) -> list[str]:
+        """The quotes, or where there are none the sections, that are not in the book or the selection."""
+        asked, found = self.question, {one.of for one in self.gold}
+        named = asked.quotes or (asked.section if asked.kind == "answerable" else [])
+        if None in found:  # kept by an earlier version, which did not tell them apart
+            return []
+        return [name for n, name in enumerate(named) if n not in found]
 
 
 class Run(_Record):
@@ -134,14 +155,18 @@ def run(
     model: str = "local",
     *,
     curve: bool = True,
+    calibrated: bool = True,
     progress: Callable[[Question], None] | None = None,
 ) -> Run:
-    """Ask every question, one after the other. With `curve`, what the threshold refuses is asked again without it.
+    """Ask every question, one after the other.
 
-    A model that is unknown, or whose key is missing or refused, is an error at once: no question could be asked.
+    With `curve`, what the threshold refuses is asked again without it, and what is answered with one that it does not
+    reach. Without `calibrated` the reader's own threshold counts, whatever is stored with the index. A model that is
+    unknown, or whose key is missing or refused, is an error at once: no question could be asked.
     """
     resolve(model)
-    runner = _Runner(library, index, Generation(model=model, seconds=PATIENCE), curve)
+    validation = None if calibrated else validation_for(library.reader)
+    runner = _Runner(library, index, Generation(model=model, seconds=PATIENCE), curve, validation)
     cases = []
     for question in questions:
         cases.append(runner.case(question))
@@ -153,8 +178,16 @@ def run(
 
 
 class _Runner:
-    def __init__(self, library: Library, index: str | None, generation: Generation, curve: bool) -> None:
+    def __init__(
+        self,
+        library: Library,
+        index: str | None,
+        generation: Generation,
+        curve: bool,
+        validation: ValidationSettings | None,
+    ) -> None:
         self._library, self._index, self._generation, self._curve = library, index, generation, curve
+        self._validation = validation
         inspection = library.inspect(index)
         self._settings = Retrieval(**{**inspection.record.retrieval_defaults, "top_k": DEPTH})
         self._files = [source.file_id for source in inspection.sources]
@@ -162,29 +195,43 @@ class _Runner:
 
     def case(self, question: Question) -> Case:
         gold = list(self._places(question))
-        rank = self._rank(question, gold) if gold and question.selection is None else None
+        rank = None
         try:
-            outcome = self._ask(question)
+            rank = self._rank(question, gold) if gold and question.selection is None else None
+            outcome = self._ask(question, self._validation)
             bold = self._curve and outcome.reason == "answer_absent"
-            bolder = self._ask(question, validation=BOLD) if bold else None
+            bolder = self._ask(question, BOLD) if bold else None
+            stricter = list(self._stricter(question, outcome)) if self._curve and question.selection is None else []
         except AstRagAuthError:
             raise
         except AstRagError as error:
             return Case(question=question, gold=gold, rank=rank, outcome=None, error=error.message)
-        return Case(question=question, gold=gold, rank=rank, outcome=outcome, bolder=bolder)
+        return Case(question=question, gold=gold, rank=rank, outcome=outcome, bolder=bolder, stricter=stricter)
 
-    def _ask(self, question: Question, **options: Any) -> Outcome:
+    def _stricter(self, question: Question, said: Outcome) -> Iterable[Outcome]:
+        """What comes in place of an answer that a higher threshold refuses: what stands in a single paragraph."""
+        while not said.refused and said.answerable < 1:
+            above = math.nextafter(said.answerable, 1)
+            again = self._ask(question, ValidationSettings(answer_threshold=above))
+            if again.refused:
+                return
+            if again.answerable < above:  # a rule answers, and asks for no threshold
+                again = again.model_copy(update={"answerable": 1.0})
+            yield again
+            said = again
+
+    def _ask(self, question: Question, validation: ValidationSettings | None = None) -> Outcome:
         began = time.perf_counter()
         answer = self._library.ask(
             question.question,
             selection=question.selection,
             index=self._index if question.selection is None else None,
             generation=self._generation,
-            **options,
+            validation=validation,
         )
         return outcome(answer, time.perf_counter() - began, self._document, question.selection)
 
-    def _places(self, question: Question) -> Iterable[Span]:
+    def _places(self, question: Question) -> Iterable[Gold]:
         """Where a question's quotes stand in the books; without quotes, its sections."""
         if question.selection is not None:
             yield from _found(question.quotes, None, question.selection)
@@ -203,17 +250,20 @@ class _Runner:
         return next((n for n, span in enumerate(spans, 1) if any(span.meets(one) for one in gold)), None)
 
 
-def _found(quotes: Sequence[str], file_id: str | None, text: str) -> Iterable[Span]:
-    for quote in quotes:
-        for start, end in list(find(quote, text))[:1]:
-            yield Span(file_id=file_id, start=start, end=end)
+def _found(quotes: Sequence[str], file_id: str | None, text: str) -> Iterable[Gold]:
+    for n, quote in enumerate(quotes):
+        for start, end in find(quote, text):
+            yield Gold(file_id=file_id, start=start, end=end, of=n)
 
 
-def _sections(names: Sequence[str], document: Document) -> Iterable[Span]:
-    for name in names:
-        blocks = [block for block in document.blocks if name in block.headings]
-        if blocks:
-            yield Span(file_id=document.file_id, start=blocks[0].start, end=blocks[-1].end)
+def _sections(names: Sequence[str], document: Document) -> Iterable[Gold]:
+    """Where a heading stands over several sections, each of them is a place of its own."""
+    for n, name in enumerate(names):
+        under = [name in block.headings for block in document.blocks]
+        for inside, pairs in groupby(zip(under, document.blocks, strict=True), key=itemgetter(0)):
+            if inside:
+                blocks = [block for _, block in pairs]
+                yield Gold(file_id=document.file_id, start=blocks[0].start, end=blocks[-1].end, of=n)
 
 
 def outcome(answer: Answer, seconds: float, lookup: Lookup, selection: str | None = None) -> Outcome:
@@ -269,10 +319,11 @@ def save(path: Path, measured: Run) -> None:
 def load(path: Path) -> Run:
     """Read a run; raises `AstRagValidationError` if the file is none."""
     try:
-        return Run.model_validate_json(path.read_text(encoding="utf-8"))
+        return Run.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise AstRagValidationError(f"The run in {path} cannot be read: {error}.", cause=error) from error
+        raise AstRagValidationError(f"The run in {path} cannot be read: {error.strerror}.", cause=error) from error
     except ValidationError as error:
-        field = ".".join(str(part) for part in error.errors()[0]["loc"])
+        fault = error.errors()[0]
+        field = ".".join(str(part) for part in fault["loc"]) or fault["msg"]
         message = f"{path} is not a run that `chapterverse eval --json` of this version has written (see {field})."
         raise AstRagValidationError(message, cause=error) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,14 @@ from chapterverse.errors import AstRagGroundingError, AstRagValidationError
 from chapterverse.evaluation import calibrate as calibration
 from chapterverse.evaluation import compare, drafts, measures, questions, ratings, report, run
 from chapterverse.evaluation.questions import Question
-from chapterverse.evaluation.worth import wrong
+from chapterverse.evaluation.worth import doubts, wrong
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
 from chapterverse.surfaces.cli.console import console, error_console, table
+
+_DOUBTS = 12
+"""How many odd quotes of a question set are told at once."""
 
 
 def evaluate(
@@ -36,6 +39,7 @@ def evaluate(
     """Ask every question of a file and show how good the answers are."""
     asked = questions.load(_questions(path))
     earlier, said = run.load(against) if against else None, ratings.read(rated)
+    _check_free({"--json": json, "--html": html, "--sheet": sheet}, [_questions(path), *rated])
     if sheet:
         ratings.check_free(sheet)
     with Library() as library, _progress(len(asked), not quiet) as step:
@@ -67,6 +71,7 @@ def make(path: str, *, index: str | None, count: int) -> int:
     target = Path(path)
     if target.exists():
         raise AstRagValidationError(f"{path} is there already; drafts are written to a new file only.")
+    _check_folder(target)
     with Library() as library:
         drafted = drafts.draft(library, index, count)
     questions.save(target, drafted)
@@ -89,15 +94,37 @@ def calibrate(path: str | None, *, index: str | None, target: float, dry_run: bo
         return OK
     if path is None:
         raise AstRagValidationError("Which questions? Give a file of them, or --reset.")
+    calibration.check_target(target)
     asked = [one for one in questions.load(_questions(path)) if one.selection is None]
+    calibration.check_kinds(asked)
     with Library() as library, _progress(len(asked), not quiet) as step:
-        measured = run.run(library, asked, index, progress=step)
+        measured = run.run(library, asked, index, calibrated=False, progress=step)
         choice = calibration.choose(measured, target)
         if not dry_run:
             library.calibrate(choice.stored(measured), index)
     _show_choice(choice)
+    _show_doubts(measured)
     out.print("Nothing was stored (--dry-run)." if dry_run else "Stored with the index; `calibrate --reset` undoes it.")
     return OK
+
+
+def _check_free(written: Mapping[str, Path | None], read: Sequence[Path]) -> None:
+    """What is written at the end must be writable, and none of what is read: asking takes long."""
+    taken = {path.resolve(): str(path) for path in read}
+    for option, path in written.items():
+        if path is None:
+            continue
+        if other := taken.get(path.resolve()):
+            raise AstRagValidationError(f"{option} would write over {other}: give it a file of its own.")
+        if path.is_dir():
+            raise AstRagValidationError(f"{option}: {path} is a folder; name a file.")
+        _check_folder(path)
+        taken[path.resolve()] = f"{path}, which {option} writes"
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise AstRagValidationError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
 def _questions(path: str) -> Path:
@@ -125,10 +152,15 @@ def _show(measured: run.Run) -> None:
     out.print(f"\n{spent.tokens:,} tokens, {dollars}. {faulty} of {len(measured.cases)} questions went wrong.")
     for case in failed:
         out.print(Text.assemble(("failed", "red"), f" {case.question.id}: {case.error}"))
-    lost = [case.question.id for case in measured.cases if case.question.quotes and not case.gold]
-    if lost:
-        told = f" The quotes of {', '.join(lost)} are not in the books of this index."
-        out.print(Text.assemble(("warning", "yellow"), told))
+    _show_doubts(measured)
+
+
+def _show_doubts(measured: run.Run) -> None:
+    told = [(case.question.id, doubt) for case in measured.cases for doubt in doubts(case)]
+    for key, doubt in told[:_DOUBTS]:
+        console().print(Text.assemble(("warning", "yellow"), f" {key}: {doubt}."))
+    if len(told) > _DOUBTS:
+        console().print(f"… and {len(told) - _DOUBTS} more of the kind.")
 
 
 def _show_comparison(made: compare.Comparison) -> None:
@@ -143,8 +175,8 @@ def _show_comparison(made: compare.Comparison) -> None:
     for name, ids in (("Mended", made.mended), ("Broken", made.broken)):
         if ids:
             out.print(f"{name}: {', '.join(ids)}")
-    if made.only_one:
-        out.print(f"{made.only_one} questions are in one of the runs only.")
+    if made.left_out:
+        out.print(f"Not compared: {made.left_out}, which only one of the runs has, or which were changed in between.")
 
 
 def _show_choice(choice: calibration.Choice) -> None:
