@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.environments import circumstances, publish, table
+from benchmarks.environments import circumstances, existing_folder, publish, table
 
 from chapterverse.answer.gate import Gated, check
 from chapterverse.answer.validate import Excerpt
@@ -30,7 +30,7 @@ CHOSEN_BY = {"sixth", "seventh"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--reader", type=Path, default=MODELS, help="the model's folder")
+    parser.add_argument("--reader", type=existing_folder, default=MODELS, help="the model's folder")
     parser.add_argument("--show", action="store_true", help="print every sentence that is judged wrongly")
     options = parser.parse_args()
     counts: dict[tuple[str, str], list[bool]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
@@ -96,6 +97,20 @@ def circumstances(*packages: str) -> str:
         f" Python {platform.python_version()}; {shown}."
         f" Load at the end: {load:.1f}.{busy}"
     )
+
+
+def existing_folder(text: str) -> Path:
+    """The value of an option that takes a folder, which must be there before anything is installed or measured."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {text!r}")
+    return Path(text)
+
+
+def question_sets(text: str) -> Path:
+    """The value of an option that takes the folder of the public question sets."""
+    if not (existing_folder(text) / "dev").is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} has no folder `dev` with question sets; see benchmarks/README.md")
+    return Path(text)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -2,11 +2,11 @@
 
     python -m benchmarks.gate [--questions FILE] [--out FOLDER] [--rated SHEET]... [--calibrated-by FILE]
 
-The exit code is 1 if any criterion is missed. FOLDER gets the run (`run.json`), its report (`report.html`) and the
-sheet for human raters (`rating-sheet.csv`); `--rated` takes one that somebody has filled in. With `--calibrated-by`
-the index answers from where these other questions say that 5 % of answers are wrong, as `chapterverse calibrate` does.
-The verdicts are printed and, of the sample's own questions, kept in `benchmarks/results/gate.md`
-(`gate-calibrated.md`).
+The exit code is 1 if any criterion is missed, 2 if a file is faulty or no threshold will do. FOLDER gets the run
+(`run.json`), its report (`report.html`) and the sheet for human raters (`rating-sheet.csv`); `--rated` takes one that
+somebody has filled in. With `--calibrated-by` the index answers from where these other questions say that 5 % of
+answers are wrong, as `chapterverse calibrate` does. The verdicts are printed and, of the sample's own questions, kept
+in `benchmarks/results/gate.md` (`gate-calibrated.md`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks.environments import ROOT, circumstances, publish, table
 
 from chapterverse import sample_book
+from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation import calibrate, criteria, questions, ratings, report, run
 from chapterverse.evaluation.criteria import Criterion
 from chapterverse.evaluation.questions import Question
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.save(options.out / "run.json", measured)
     (options.out / "report.html").write_text(report.html(measured), encoding="utf-8")
     ratings.save_sheet(options.out / SHEET, measured)
-    print(rated.unused(measured), file=sys.stderr)
+    print(f"\n{rated.unused(measured)}".rstrip(), file=sys.stderr)
     result = _result(found, measured, time.perf_counter() - began)
     if options.questions == QUESTIONS:
         publish("gate-calibrated" if options.calibrated_by else "gate", result)
@@ -96,4 +97,8 @@ def _dot(_: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except AstRagValidationError as error:
+        print(f"gate: {error.message}", file=sys.stderr)
+        sys.exit(2)

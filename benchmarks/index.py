@@ -26,7 +26,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from benchmarks.environments import Peer, circumstances, install, last_line, publish, table, versions
+from benchmarks.environments import Peer, circumstances, existing_folder, install, last_line, publish, table, versions
 
 from chapterverse import Chunking, Reading, chunk
 from chapterverse.library import Library
@@ -270,7 +270,7 @@ def _sources(options: argparse.Namespace, scratch: Path) -> list[Path]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Building and searching an index, beside other engines.")
-    parser.add_argument("--data", type=Path, required=True, help="a folder of books")
+    parser.add_argument("--data", type=existing_folder, required=True, help="a folder of books")
     parser.add_argument("--books", default="*.pdf", help="which PDFs are indexed (all)")
     parser.add_argument("--files", type=int, help="only the first so many Markdown files of each folder")
     parser.add_argument("--sizes", type=_sizes, default=[1_000, 10_000, 100_000], help="chunks that are searched")

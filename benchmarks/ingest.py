@@ -25,7 +25,7 @@ from typing import Any
 
 import psutil
 from benchmarks import environments
-from benchmarks.environments import RESULTS, ROOT, install, last_line
+from benchmarks.environments import RESULTS, ROOT, existing_folder, install, last_line
 
 from chapterverse import sample_book
 
@@ -125,7 +125,9 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Reading speed and memory, beside other readers.")
-    parser.add_argument("--data", type=Path, help="a folder of books; without it, only the sample book is read")
+    parser.add_argument(
+        "--data", type=existing_folder, help="a folder of books; without it, the sample book alone"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads each book (3)")
     parser.add_argument("--patience", type=float, default=20, help="a peer's longer run is not repeated (20 s)")
     parser.add_argument("--timeout", type=float, default=300, help="a run longer than this is ended (300 s)")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import shutil
 import subprocess
 import sys
 import unicodedata
@@ -31,6 +32,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50, help="sentences of each book (50); 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.data and not options.data.is_dir():
+        parser.error(f"--data: there is no folder {str(options.data)!r}")
+    if shutil.which("pdftotext") is None:
+        parser.error("pdftotext is needed; Debian has it in poppler-utils")
     paths = [sample_book(), *(sorted(options.data.glob("*.pdf")) if options.data else ())]
     sys.exit(sum(_check(path, options.count, options.seed) for path in paths) > 0)
 

@@ -33,6 +33,7 @@ from benchmarks.environments import (
     installed_mb,
     last_line,
     publish,
+    question_sets,
     table,
     versions,
 )
@@ -93,7 +94,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=question_sets, required=True)
     parser.add_argument("--questions", type=int, default=0, help="so many of each task; 0 takes all")
     parser.add_argument("--tasks", default="", help="of squad2, fairytale and scifact; all if not given")
     parser.add_argument("--only", default="", help="peers by name, `chapterverse` among them; all if not given")

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks import reader as reading
 from benchmarks.books import BOOKS, sample
 from benchmarks.common import dev_tasks
-from benchmarks.environments import circumstances, publish, table
+from benchmarks.environments import circumstances, publish, question_sets, table
 from benchmarks.retrieval import Ours, own_rows, shipped
 
 from chapterverse.evaluation import measures
@@ -41,7 +41,7 @@ PUBLISHED = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=question_sets, required=True)
     parser.add_argument("--rows", type=int, default=0, help="so many rows of each set for the reader; 0 takes all")
     parser.add_argument("--questions", type=int, default=200, help="so many of each book; 0 takes all")
     options = parser.parse_args()

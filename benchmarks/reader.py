@@ -249,6 +249,9 @@ def main() -> None:
     chosen = options.only.split(",")
     if unknown := [name for name in chosen if name not in MEASURES]:
         parser.error(f"--only: there is no {', '.join(unknown)}; there are {', '.join(MEASURES)}")
+    for needed in (options.data / "dev", options.model):
+        if not needed.is_dir():
+            parser.error(f"there is no folder {str(needed)!r}")
     reader, figures = Reader(options.model), Figures()
     for name in chosen:
         began = time.perf_counter()

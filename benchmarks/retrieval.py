@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from benchmarks.common import DEPTH, METRICS, Task, dev_tasks, embedder_held, held_out_tasks, measure, reader_held
-from benchmarks.environments import ROOT, circumstances, publish, table
+from benchmarks.environments import ROOT, circumstances, publish, question_sets, table
 
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.index import lexical
@@ -151,7 +151,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=question_sets, required=True)
     parser.add_argument("--model", help="of the local provider; its default if not given")
     parser.add_argument("--choose-weights", action="store_true", help="try weights on the held-out training articles")
     parser.add_argument("--rerank", type=int, default=0, help="also rerank, for this many questions of each task")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.environments import circumstances, publish, table
+from benchmarks.environments import circumstances, existing_folder, publish, table
 
 from chapterverse.answer.response import validate_response
 from chapterverse.evaluation.intervals import wilson
@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--questions", type=int, default=400, help="so many in all, at random; 0 takes all")
     parser.add_argument("--claims", type=int, default=600, help="likewise")
-    parser.add_argument("--reader", type=Path, default=MODELS, help="the model's folder")
+    parser.add_argument("--reader", type=existing_folder, default=MODELS, help="the model's folder")
     options = parser.parse_args()
     written, reader = pages(BOOKS.read_text("utf-8").splitlines()), Reader(options.reader)
     rows = [*_asked(written, reader, options.questions), *_claimed(written, reader, options.claims)]

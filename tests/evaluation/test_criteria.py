@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -147,3 +150,27 @@ def test_the_gate_is_shut_by_too_few_questions(
     assert sheet.startswith("id,question,answer,source")
     assert "Ambrose Kell" in sheet
     assert "o001" not in sheet, "a refusal is not rated"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("gate --questions no.jsonl", "gate: The questions in no.jsonl cannot be read"),
+        ("public --data no", "there is no folder 'no'"),
+        ("public --data .", "has no folder `dev` with question sets"),
+        ("index --data no", "there is no folder 'no'"),
+        ("unseen --reader no", "there is no folder 'no'"),
+    ],
+)
+def test_a_benchmark_tells_at_once_what_is_not_there(command: str, message: str, tmp_path: Path) -> None:
+    name, *options = command.split()
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", *options],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(gate.ROOT), str(gate.ROOT / "src")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert message in done.stderr

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import pytest
+
 from chapterverse.evaluation import compare, report
+from chapterverse.evaluation.charts import histogram, risk_coverage_chart
+from chapterverse.evaluation.curves import Point
 from chapterverse.evaluation.run import Said
 from tests.evaluation.cases import a_run, case, cited, outcome, question
 from tests.evaluation.test_measures import ALL, BOLD, ELSEWHERE, SHY
@@ -81,6 +85,31 @@ def test_books_and_questions_are_escaped() -> None:
     page = report.html(made)
     assert "script" not in Tags(page).seen
     assert "alert(&#x27;x&#x27;)" in page
+
+
+def ticks(chart: str) -> list[str]:
+    return re.findall(r'<text class="tick"[^>]*>([^<]*)</text>', chart)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answers", "times"),
+    [
+        ([0.02, 0.08, 0.08], ["0", "1", "2", "3", "4"], ["0", "0.02", "0.04", "0.06", "0.08"]),
+        ([1.0] * 17, ["0", "5", "10", "15", "20"], ["0", "0.25", "0.5", "0.75", "1"]),
+    ],
+)
+def test_the_axes_of_the_histogram_say_where_they_are(
+    seconds: list[float], answers: list[str], times: list[str]
+) -> None:
+    found = ticks(histogram(seconds, 0.1, 0.1))
+    assert (found[::2], found[1::2]) == (answers, times)
+
+
+def test_notes_stay_within_their_chart() -> None:
+    chart = risk_coverage_chart([], Point(0.61, 10, 1, 0.97))
+    assert 'text-anchor="end">in use: 0.61' in chart
+    chart = risk_coverage_chart([], Point(0.61, 10, 1, 0.1))
+    assert 'text-anchor="start">in use: 0.61' in chart
 
 
 def test_a_run_without_a_single_answer_has_a_report() -> None:

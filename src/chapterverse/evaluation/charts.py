@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -38,6 +39,11 @@ class _Plot:
 
     def text(self, x: float, y: float, text: str, anchor: str, kind: str = "tick") -> None:
         self._parts.append(f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{text}</text>')
+
+    def note(self, x: float, y: float, text: str) -> None:
+        """Beside a point, on the side where there is room."""
+        left = x > (_LEFT + _WIDTH - _RIGHT) / 2
+        self.text(round(x - 10 if left else x + 10, 1), y, text, "end" if left else "start", "note")
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> None:
         path = " ".join(f"{self.x(x)},{self.y(y)}" for x, y in points)
@@ -76,7 +82,7 @@ def risk_coverage_chart(points: Sequence[Point], now: Point) -> str:
         plot.area([(line[0][0], 0.0), *line, (line[-1][0], 0.0)], "fill")
         plot.line(line, "curve")
     plot.dot(now.coverage, now.risk, 6, "mark", f"threshold in use: {now.threshold:.2f}")
-    plot.text(plot.x(now.coverage) + 10, plot.y(now.risk) - 8, f"in use: {now.threshold:.2f}", "start", "note")
+    plot.note(plot.x(now.coverage), plot.y(now.risk) - 8, f"in use: {now.threshold:.2f}")
     return str(plot)
 
 
@@ -95,12 +101,12 @@ def reliability_chart(bins: Sequence[Bin]) -> str:
 def histogram(seconds: Sequence[float], p50: float, p95: float) -> str:
     """How long whole answers took."""
     counts, edges = np.histogram(seconds, bins=24, range=(0, max(seconds, default=1.0)))
-    highest = float(max(counts.max(), 1)) if len(counts) else 1.0
-    plot = _Plot(float(edges[-1]), max(highest, 1.01), "seconds to the whole answer", "answers", lambda v: f"{v:.1f}")
+    highest = 4.0 * math.ceil(max(counts) / 4)  # so that the four steps of the axis are whole answers
+    plot = _Plot(float(edges[-1]), highest, "seconds to the whole answer", "answers", lambda v: f"{v:.3g}")
     for count, left, right in zip(counts, edges, edges[1:], strict=False):
         if count:
             plot.bar(float(left), float(right), float(count), f"{count} answers in {left:.2f} to {right:.2f} s")
     for line, (value, name) in enumerate(((p50, "p50"), (p95, "p95"))):
         plot.line([(value, 0), (value, highest)], "ideal")
-        plot.text(plot.x(value) + 4, _TOP + 10 + 18 * line, f"{name} {value:.2f} s", "start", "note")
+        plot.note(plot.x(value), _TOP + 10 + 18 * line, f"{name} {value:.2f} s")
     return str(plot)

@@ -187,7 +187,8 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     kinds = [" class=number" if column.startswith(">") else "" for column in columns]
     head = "".join(f"<th{kind}>{column.lstrip('>')}</th>" for kind, column in zip(kinds, columns, strict=True))
     lines = ("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    rows_of = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<div class=scroll tabindex=0><table><tr>{head}</tr>{rows_of}</table></div>"
 
 
 def _cases(run: Run) -> str:

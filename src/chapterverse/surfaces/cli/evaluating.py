@@ -14,7 +14,7 @@ from chapterverse.errors import AstRagGroundingError, AstRagValidationError
 from chapterverse.evaluation import calibrate as calibration
 from chapterverse.evaluation import compare, drafts, measures, questions, ratings, report, run
 from chapterverse.evaluation.questions import Question
-from chapterverse.evaluation.worth import doubts, wrong
+from chapterverse.evaluation.worth import doubts
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
 from chapterverse.surfaces.cli import OK
@@ -148,7 +148,7 @@ def _show(measured: run.Run) -> None:
     spent = measures.cost(measured)
     dollars = "at a price that is not known" if spent.dollars is None else f"${spent.dollars:.4f}"
     failed = [case for case in measured.cases if case.outcome is None]
-    faulty = sum(map(wrong, measured.cases))
+    faulty = sum(report.fault(case) is not None for case in measured.cases)
     out.print(f"\n{spent.tokens:,} tokens, {dollars}. {faulty} of {len(measured.cases)} questions went wrong.")
     for case in failed:
         out.print(Text.assemble(("failed", "red"), f" {case.question.id}: {case.error}"))
