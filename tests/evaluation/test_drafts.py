@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import chapterverse
 from chapterverse.errors import AstRagValidationError
-from chapterverse.evaluation import drafts, questions
+from chapterverse.evaluation import drafts, questions, sentences
+from chapterverse.ingest.read import LICENCE
 from chapterverse.library import Library
 from chapterverse.types import Block, Document
 
@@ -130,6 +132,8 @@ def test_who_did_something_is_asked_of_names_of_one_word_too_but_not_too_often()
         "The order known as E.O. 14008 directs all councils to keep their clocks.",
         "The council followed the 1990 amendments with much care and patience.",
         "Over the next four years, the council will mend the clocks of the vale.",
+        "To reduce the noise of nearly 200 clocks in the vale, the council mends them.",
+        "Why the miller and the mason of the valley built two clocks.",
     ],
 )
 def test_a_number_that_names_or_a_clause_that_says_nothing_is_not_asked(sentence: str) -> None:
@@ -171,6 +175,33 @@ def test_a_name_is_exchanged_for_one_of_whom_the_book_does_not_say_it() -> None:
     (draft,) = (one for one in made.drafts() if one.note == "cloze, year")
     swapped = made.exchanged(draft, random.Random(0))
     assert swapped == "In which year was the first clock built by Bob Roe?"
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("Who or what built the clock of Ann Lee?", True),
+        ("Ann Lee built how many clocks?", True),
+        ("In which year did the council of Ann Lee in the valley meet?", True),
+        ("In which year was the Plan To Ann Lee made?", False),
+        ("How many Ann Lee clocks are there?", False),
+        ("The Making of Clocks by Means of Ann Lee was published in which year?", False),
+        ("Who or what sailed to Ann Lee or Africa?", False),
+        ("Who or what liked Ann Leeds?", False),
+    ],
+)
+def test_only_a_whole_name_is_exchanged(question: str, whole: bool) -> None:
+    assert sentences.stands_for_itself("Ann Lee", question) is whole
+
+
+def test_the_licence_behind_a_book_is_not_asked_about(tmp_path: Path) -> None:
+    told = "A noon-stone is a flat slab with a line cut along it."
+    licence = "A Project Gutenberg License is a paper that all of the readers of this book must read."
+    text = "\n\n".join([told] * 3 + [f"The mill of Tollen has {n} wheels of oak and iron." for n in range(30, 60)])
+    (tmp_path / "mill.txt").write_text(f"{text}\n\nEnd of the Project Gutenberg EBook of Mills\n\n{licence}\n", "utf-8")
+    document = chapterverse.read(tmp_path / "mill.txt")
+    assert any(block.headings == LICENCE for block in document.blocks)
+    assert not [one for one in drafts._Book([document]).drafts() if "Gutenberg" in one.question]
 
 
 def test_a_person_is_not_exchanged_for_a_place() -> None:

@@ -19,6 +19,7 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.evaluation import questions, sentences
 from chapterverse.evaluation.questions import Question
 from chapterverse.ingest.books import sample_book
+from chapterverse.ingest.read import LICENCE
 from chapterverse.ingest.sentences import block_sentences
 from chapterverse.library import Library
 from chapterverse.types import Document
@@ -114,7 +115,7 @@ class _Book:
         found: list[tuple[str, str]] = []
         for document in self._documents:
             for block in document.blocks:
-                if block.kind == "paragraph":
+                if block.kind == "paragraph" and block.headings != LICENCE:
                     for start, end in block_sentences(document.text, block):
                         section = block.headings[-1] if block.headings else ""
                         if not sentences.in_speech(document.text[block.start : start]):
@@ -157,7 +158,7 @@ class _Book:
 
     def exchanged(self, draft: _Draft, rng: random.Random) -> str | None:
         """The question about somebody or something else of the book, of whom no paragraph says the like."""
-        asked_of = [name for name in self.names if re.search(rf"\b{re.escape(name)}\b", draft.question)]
+        asked_of = [name for name in self.names if sentences.stands_for_itself(name, draft.question)]
         if not asked_of:
             return None
         named, said = max(asked_of, key=len), set(draft.quote.split())

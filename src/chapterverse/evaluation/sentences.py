@@ -51,7 +51,8 @@ _POINTING = frozenset(
 )
 """Words that mean nothing without the sentence before."""
 _LEANING = frozenset(
-    "and but or nor so yet for then thus hence therefore however nevertheless besides moreover again also how".split()
+    "and but or nor so yet for then thus hence therefore however nevertheless besides moreover again also how"
+    " why".split()
 )
 """Words that go on from the sentence before, or turn a sentence about."""
 _UNDER = frozenset("if when while as because since although though unless until who which that where in on by".split())
@@ -62,6 +63,8 @@ _BACK = re.compile(
 )
 """What points out of a clause."""
 _SUPPOSED = re.compile(r"\b(?:if|whether|when|although|though|unless|because)\b", re.IGNORECASE)
+_AIM = re.compile(r"(?:In order )?To [^,]*$")
+"""What begins with an aim, and is cut off before it says who has it."""
 _SAYS = re.compile(r"(?:said|told|asked|replied|cried|answered|added|repeated|remarked|shouted|thought)\b")
 """How a speech is announced."""
 _NEXT = re.compile(r"[;:—]|, (?=(?:and|but|or|as|for|so|while|when|till|she|he|it|they|there)\b)")
@@ -144,6 +147,23 @@ def within_sentence(words: str, small: frozenset[str]) -> str:
     return words[:1].lower() + words[1:] if common and not name else words
 
 
+def stands_for_itself(name: str, question: str) -> bool:
+    """Whether a name is all of what is named: no part of `the Plan To Advance Trade` or `the Kattywar horses`.
+
+    Nor may another name stand behind or before a small word: `Europe or Africa`, `by Means of Natural Selection`.
+    """
+    found = re.search(rf"(?<![\w’'-]){re.escape(name)}(?![\w’'-])", question)
+    if found is None:
+        return False
+    before, after = question[: found.start()].split(), question[found.end() :]
+    first, *more = [*after.split(), "", ""][:2]
+    joined = before[:-1] if before and before[-1] in FUNCTION_WORDS else before
+    led = len(joined) > 1 and joined[-1][:1].isupper()
+    goes_on = first[:1].isalpha() and not (first.rstrip("?,") in FUNCTION_WORDS or DOES.match(f" {first}"))
+    another = first in FUNCTION_WORDS and more[0][:1].isupper()
+    return not (led or goes_on or another)
+
+
 def content(text: str) -> frozenset[str]:
     """The words of meaning."""
     return frozenset(word for word in re.findall(r"\w+", text.lower()) if word not in FUNCTION_WORDS)
@@ -154,7 +174,7 @@ def _gap(found: re.Match[str], gap: str) -> str | None:
     before = re.split(r"[;:] |—", found.string[: found.start()])[-1]
     after = re.split(r"[,;:.—]", found.string[found.end() :])[0]
     clause = f"{before}{gap}{after}"
-    leans = not _may_begin(clause.split()[0]) or _BACK.search(clause) or _SUPPOSED.search(before)
+    leans = not _may_begin(clause.split()[0]) or _BACK.search(clause) or _SUPPOSED.search(before) or _AIM.match(before)
     closed = "(" not in before.rpartition(")")[2] and clause.count("(") == clause.count(")")
     said = _VERB.search(f"{before} {after}") and len(content(f"{before} {after}")) >= _TELLING
     if leans or not closed or not said:

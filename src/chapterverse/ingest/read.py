@@ -21,7 +21,7 @@ from chapterverse.types import Block, BlockKind, Document, Notice, ReadOptions, 
 _CHAPTER_LIKE = re.compile(
     r"(?:chapter|part|book|letter|canto|act|appendix|volume)\b|[0-9]{1,3}[.:)]\s|[ivxlc]{1,7}[.:)]\s", re.IGNORECASE
 )
-_LICENCE = ("Project Gutenberg licence",)
+LICENCE = ("Project Gutenberg licence",)
 _ENDS = re.compile(r"\W*end of (?:the |this )?project gutenberg\b", re.IGNORECASE)
 """The line with which Project Gutenberg closes a book, before its licence."""
 _HAS_LICENCE = re.compile(r"project gutenberg\W{0,3}(?:tm\b)?\s+licen[sc]e", re.IGNORECASE)
@@ -125,7 +125,7 @@ def _as_unreadable(error: AstRagError, item: SourceItem) -> UnreadableFileError:
 
 def _promote_chapters(document: Document) -> Document:
     """Where one title stands above chapters that call themselves so, the outline starts with those chapters."""
-    paths = [block.headings for block in document.blocks if block.headings != _LICENCE]
+    paths = [block.headings for block in document.blocks if block.headings != LICENCE]
     if not paths or not paths[0] or any(path[:1] != paths[0][:1] for path in paths):
         return document
     below = {block.headings for block in document.blocks if block.kind == "heading" and len(block.headings) == 2}
@@ -148,7 +148,7 @@ def _close_book(document: Document) -> Document:
         if not _ENDS.match(text, block.start, block.end):
             continue
         if 3 * (len(text) - block.start) < len(text) or _HAS_LICENCE.search(text, block.end):
-            closing = (replace(one, kind=_plain(one), headings=_LICENCE) for one in blocks[n:])
+            closing = (replace(one, kind=_plain(one), headings=LICENCE) for one in blocks[n:])
             return replace(document, blocks=(*blocks[:n], *closing))
     return document
 
