@@ -90,7 +90,10 @@ def test_a_selection_goes_before_any_place_in_a_book(client: httpx2.Client, plac
         ({"question": " ?! "}, EMPTY_QUESTION),
         ({}, EMPTY_QUESTION),
         ({"question": None}, EMPTY_QUESTION),
-        ({"question": "x" * 1001}, f"{EMPTY_QUESTION} This one has 1,001 characters; at most 1,000 are read."),
+        (
+            {"question": "x" * 1001},
+            f"{EMPTY_QUESTION} This one has 1,001 characters; at most 1,000 are read. Please shorten it.",
+        ),
         ({"question": 5}, "question"),
         ({"question": "What?", "selected_text": "  "}, "selected text is empty"),
         ({"question": "What?", "selected_text": "y" * 10_001}, "10,000"),

@@ -84,7 +84,8 @@ def check_question(question: str) -> str:
         raise InvalidQueryError(EMPTY_QUESTION)
     if len(question) > MAX_QUESTION:
         raise InvalidQueryError(
-            f"{EMPTY_QUESTION} This one has {len(question):,} characters; at most {MAX_QUESTION:,} are read.",
+            f"{EMPTY_QUESTION} This one has {len(question):,} characters; at most {MAX_QUESTION:,} are read."
+            " Please shorten it.",
             details={"limit": MAX_QUESTION},
         )
     check_text(question=question)
