@@ -311,6 +311,24 @@ def test_powers_keep_their_raised_digits() -> None:
     assert read(body) == paragraphs("10⁶ rivets to 5 cm² of hull1")
 
 
+def test_runs_follow_the_styles_of_characters() -> None:
+    styles = STYLES + style("Sup", "Sup", run='<w:vertAlign w:val="superscript"/>', kind="character")
+    styles += style("Exponent", "Exponent", "Sup", kind="character")
+    styles += style("Gone", "Gone", run="<w:strike/>", kind="character")
+    named = '<w:rStyle w:val="{}"/>'.format
+    level = named("Exponent") + '<w:vertAlign w:val="baseline"/>'
+    body = p(
+        r("10") + r("6", named("Exponent")) + r(" rivets, 10") + r("6", level) + r(" bolts") + r(" x", named("Gone"))
+    )
+    assert read(body, styles=styles) == paragraphs("10⁶ rivets, 106 bolts")
+
+
+def test_a_note_of_a_heading_is_no_part_of_its_title() -> None:
+    found = document(p("<w:r><w:t>Hulls</w:t></w:r>" + reference(7), "Heading1"), footnotes=note(7, "Of iron."))
+    assert blocks(found) == [("heading", "Hulls[1]"), ("footnote", "[1] Of iron.")]
+    assert {block.headings for block in found.blocks} == {("Hulls",)}
+
+
 # Tables
 
 

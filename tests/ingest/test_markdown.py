@@ -109,6 +109,12 @@ def test_tables_are_rows() -> None:
     ]
 
 
+def test_a_note_of_a_heading_is_no_part_of_its_title() -> None:
+    document = parse(b"# Hulls[^1]\n\nIron.\n\n[^1]: See there.\n", "book.md")
+    assert blocks(document) == [("heading", "Hulls[1]"), ("footnote", "[1] See there."), ("paragraph", "Iron.")]
+    assert {block.headings for block in document.blocks} == {("Hulls",)}
+
+
 def test_footnotes_stand_after_the_block_that_refers_to_them() -> None:
     text = "One[^a] and two.\n\nNext[^b].\n\n[^b]: Second note.\n[^a]: First *note*,\n    continued.\n"
     assert read(text) == [

@@ -201,6 +201,16 @@ def test_breaks_symbols_equations_and_alternate_content() -> None:
     assert found == [("paragraph", "a →x^2"), ("paragraph", "new")]
 
 
+def test_powers_keep_their_raised_digits_and_struck_out_runs_are_left_out() -> None:
+    def run(text: str, properties: str = "") -> str:
+        return f"<a:r><a:rPr {properties}/><a:t>{text}</a:t></a:r>"
+
+    raised = run("10") + run("6", 'baseline="30000"') + run(" rivets, 5 cm") + run("2", 'baseline="30%"')
+    lowered = run(" of H") + run("2", 'baseline="-25000"') + run("O")
+    found = read(sp(ap(raised + lowered + run(" or sand", 'strike="sngStrike"') + run(".", 'strike="noStrike"'))))
+    assert found == [("paragraph", "10⁶ rivets, 5 cm² of H2O.")]
+
+
 def test_connectors_with_text_are_read_and_hidden_shapes_are_not() -> None:
     found = read(
         sp(ap("on the line"), at=(0, 10), tag="cxnSp"),

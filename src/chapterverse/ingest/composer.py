@@ -116,10 +116,11 @@ class Composer:
         self._slide = number
         self._path.clear()
 
-    def heading(self, text: str | Iterable[Piece], level: int, cfi: str | None = None) -> None:
-        """A heading opens a new place in the outline; level 1 is a chapter."""
+    def heading(self, text: str | Iterable[Piece], level: int, cfi: str | None = None, title: str = "") -> None:
+        """A heading opens a new place in the outline; level 1 is a chapter. Its `title` there may lack its notes."""
         pieces: list[Piece] = [text] if isinstance(text, str) else list(text)
-        title = clean("".join(piece for piece in pieces if isinstance(piece, str))).strip()
+        printed = "".join(piece for piece in pieces if isinstance(piece, str))
+        title = clean(title).strip() or clean(printed).strip()
         if not title:
             return
         if len(title) > _LONGEST_HEADING:

@@ -129,7 +129,8 @@ class _Reader:
         outline = value(paragraph.properties, "w:outlineLvl")
         level = style.level if outline is None else heading_level(outline)
         if level and not boxed:
-            self._composer.heading(paragraph.text if text == f"- {paragraph.text}" else text, level)
+            text = paragraph.text if text == f"- {paragraph.text}" else text
+            self._composer.heading(text, level, title=paragraph.without_notes(text))
         elif style.role == "code":
             self._code.append(text)
         elif style.role == "title":

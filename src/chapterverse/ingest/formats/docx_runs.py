@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chapterverse.ingest.formats.docx_styles import Style, Styles
+from chapterverse.ingest.formats.docx_styles import STRUCK_OUT, Style, Styles
 from chapterverse.ingest.formats.ooxml import (
     Element,
     attribute,
@@ -25,7 +25,6 @@ _CHARACTERS = {"w:tab": "\t", "w:ptab": "\t", "w:br": "\n", "w:cr": "\n", "w:noB
 _ATTACHED = GRAPHICS | {"w:txbxContent", "v:textpath"}
 _DELETED = frozenset({"w:del", "w:moveFrom"})
 _CLOSED = _DELETED | {"w:pPr", "w:rPr", "w:sdtPr", "w:rt", "m:oMath", "w:txbxContent"}
-_STRUCK_OUT = ("w:strike", "w:dstrike")
 _FIELD_PARTS = frozenset({"w:fldChar", "w:instrText", "w:fldSimple"})
 _FIELDS_LEFT_OUT = frozenset({"TOC", "TOA", "PAGE", "NUMPAGES", "SECTIONPAGES"})
 
@@ -52,6 +51,11 @@ class Paragraph:
         return Paragraph(
             other.properties, self.text + other.text, self.notes + other.notes, self.attached + other.attached
         )
+
+    def without_notes(self, text: str) -> str:
+        for note in self.notes:
+            text = text.replace(f"[{note.label}]", "", 1)
+        return text
 
 
 def joins_next(properties: Element | None) -> bool:
@@ -183,9 +187,11 @@ class ParagraphReader:
                 if name == "w:fldSimple":
                     fields.end()
             elif name == "w:r":
-                hidden = self._is_hidden(item, style)
+                named = self._named_style(item)
+                hidden = _is_hidden(child(item, "w:rPr"), style, named)
                 font = _font(item)
-                is_raised = value(item, "w:rPr", "w:vertAlign") == "superscript"
+                position = value(item, "w:rPr", "w:vertAlign") or named.position or style.position
+                is_raised = position == "superscript"
             elif name in _FIELD_PARTS:
                 fields.see(name, item)
             elif hidden or fields.muted:
@@ -209,15 +215,18 @@ class ParagraphReader:
             paragraph.notes.append(note)
         return f"[{label}]"
 
-    def _is_hidden(self, run: Element, style: Style) -> bool:
-        properties = child(run, "w:rPr")
-        if any(switched_on(child(properties, name)) for name in _STRUCK_OUT):
-            return True
-        direct = switched_on(child(properties, "w:vanish"))
-        if direct is not None:
-            return direct
-        run_style = value(properties, "w:rStyle")
-        return style.hidden or (run_style is not None and self._styles.get(run_style).hidden)
+    def _named_style(self, run: Element) -> Style:
+        style_id = value(run, "w:rPr", "w:rStyle")
+        return Style() if style_id is None else self._styles.get(style_id)
+
+
+def _is_hidden(run: Element | None, style: Style, named: Style) -> bool:
+    """Whether a run is hidden or struck out, by its own properties, its style, or the style of its paragraph."""
+    struck = [switched_on(child(run, name)) for name in STRUCK_OUT]
+    if any(struck) or (struck == [None, None] and (named.struck or style.struck)):
+        return True
+    direct = switched_on(child(run, "w:vanish"))
+    return style.hidden or named.hidden if direct is None else direct
 
 
 def _closed(name: str, element: Element) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from chapterverse.ingest.formats.ooxml import Element, attribute, child, children, is_true, switched_on, value, whole
 from chapterverse.ingest.formats.ooxml_text import numeral
 
+T = TypeVar("T")
 Role = Literal["paragraph", "title", "caption", "quote", "code", "contents"]
 
 _HEADING_NAME = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
@@ -26,6 +27,7 @@ _ROLES: dict[str, Role] = {
     "source code": "code",
     "code": "code",
 }
+STRUCK_OUT = ("w:strike", "w:dstrike")
 _LONGEST_CHAIN = 64
 _BODY_TEXT = 9
 _PLACE = re.compile(r"%([1-9])")
@@ -43,6 +45,9 @@ class Style:
     number_id: str | None = None
     number_level: int | None = None
     hidden: bool = False
+    struck: bool = False
+    position: str | None = None
+    """Of its characters: "superscript", "subscript", "baseline"."""
 
 
 class Styles:
@@ -79,14 +84,18 @@ class Styles:
         names = [value(self._elements.get(item), "w:name") or item for item in chain]
         numbers = [child(item, "w:pPr", "w:numPr") for item in elements]
         level = _first(value(item, "w:ilvl") for item in numbers)
-        hidden = (switched_on(child(item, "w:rPr", "w:vanish")) for item in elements)
+        runs = [child(item, "w:rPr") for item in elements]
+        hidden = (switched_on(child(run, "w:vanish")) for run in runs)
+        struck = (_first(switched_on(child(run, name)) for run in runs) for name in STRUCK_OUT)
         return Style(
             chain=tuple(chain),
             role=next((role for role in map(_role, names) if role), "paragraph"),
             level=next((found for found in map(self._own_level, chain) if found is not None), 0) or None,
             number_id=_first(value(item, "w:numId") for item in numbers),
             number_level=None if level is None else whole(level, 0, most=8),
-            hidden=next((state for state in hidden if state is not None), False),
+            hidden=_first(hidden) or False,
+            struck=any(struck),
+            position=_first(value(run, "w:vertAlign") for run in runs),
         )
 
     def _own_level(self, style_id: str) -> int | None:
@@ -109,7 +118,7 @@ def _role(name: str) -> Role | None:
     return "contents" if _CONTENTS_NAME.fullmatch(name) else _ROLES.get(name.lower())
 
 
-def _first(values: Iterable[str | None]) -> str | None:
+def _first(values: Iterable[T | None]) -> T | None:
     return next((item for item in values if item is not None), None)
 
 

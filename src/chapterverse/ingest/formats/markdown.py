@@ -106,7 +106,8 @@ class _Walk:
 
     def _on_heading_open(self, token: Token, stream: Iterator[Token]) -> None:
         inline = next(stream)
-        self.composer.heading(_bare(inline_text(inline)), int(token.tag[1]))
+        title = _bare(inline_text(_without_notes(inline)))
+        self.composer.heading(_bare(inline_text(inline)), int(token.tag[1]), title=title)
         self._add_notes(inline)
 
     def _on_paragraph_open(self, _: Token, stream: Iterator[Token]) -> None:
@@ -131,8 +132,7 @@ class _Walk:
         """A further definition has its term again, without the notes."""
         self.definitions += 1
         if self.term is None and self.defined is not None and self.definitions <= MOST_DEFINITIONS:
-            words = [child for child in self.defined.children or () if child.type != "footnote_ref"]
-            self.term = self.defined.copy(children=words) if len(self.defined.content) <= LONGEST_TERM else None
+            self.term = _without_notes(self.defined) if len(self.defined.content) <= LONGEST_TERM else None
 
     def _on_dl_close(self, _: Token, __: Iterator[Token]) -> None:
         self.defined = None
@@ -273,6 +273,10 @@ def _footnotes(tokens: list[Token]) -> dict[int, str]:
         elif token.type == "inline" and current >= 0:
             notes[current] += " " + inline_text(token)
     return notes
+
+
+def _without_notes(inline: Token) -> Token:
+    return inline.copy(children=[child for child in inline.children or () if child.type != "footnote_ref"])
 
 
 def _is_caption(inline: Token) -> bool:

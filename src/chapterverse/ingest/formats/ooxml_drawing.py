@@ -10,6 +10,7 @@ from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.ooxml import Element, Package, attribute, child, children, descendants, walk, whole
 from chapterverse.ingest.formats.ooxml_math import linear
 from chapterverse.ingest.formats.ooxml_text import public, table_text
+from chapterverse.ingest.formats.powers import raise_power
 
 GRAPHICS = frozenset({"c:chart", "cx:chart", "dgm:relIds"})
 """Elements that stand for a chart or a diagram whose content lies in another part."""
@@ -29,7 +30,12 @@ def paragraph_text(paragraph: Element) -> str:
         if not start:
             continue
         if name == "a:t":
-            pieces.append(public(element.text or "", _symbol_font(element)))
+            run = child(element.getparent(), "a:rPr")
+            if _own(run, "strike") in ("sngStrike", "dblStrike"):
+                continue
+            pieces.append(public(element.text or "", _symbol_font(run)))
+            if whole((_own(run, "baseline") or "").rstrip("%"), 0) > 0:
+                raise_power(pieces, len(pieces) - 1)
         elif name == "a:br":
             pieces.append("\n")
         elif name == "m:oMath":
@@ -42,8 +48,11 @@ def _closed(name: str, element: Element) -> bool:
     return changing or name in _CLOSED
 
 
-def _symbol_font(text: Element) -> str | None:
-    properties = child(text.getparent(), "a:rPr")
+def _own(run: Element | None, name: str) -> str | None:
+    return None if run is None else attribute(run, name)
+
+
+def _symbol_font(properties: Element | None) -> str | None:
     for name in ("a:sym", "a:latin"):
         font = child(properties, name)
         if font is not None:

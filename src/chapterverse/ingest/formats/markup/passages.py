@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from chapterverse.ingest.composer import Composer, Piece, clean
+from chapterverse.ingest.composer import Composer, Piece
 from chapterverse.types import BlockKind, Page
 
 _LEADING_ON = (":", ",", ";", "=", "-", "–", "—", "?")
@@ -70,16 +70,13 @@ class Passage:
         level = self.level if level is None else level
         if self.kind != "heading":
             composer.add(self.kind, self.rendered(), self.cfi)
-        elif (title := self._without_notes()) and title != clean(self.text).strip():
-            composer.section(title, level)
-            composer.add("heading", self.rendered(), self.cfi)
         else:
-            composer.heading(self.rendered(), level, self.cfi)
+            composer.heading(self.rendered(), level, self.cfi, self._without_notes())
 
     def _without_notes(self) -> str:
         notes = [reference for reference in self.references if reference.note is not None]
         kept = (str(piece) for piece in self.pieces if not isinstance(piece, Page) and piece not in notes)
-        return clean("".join(kept)).strip()
+        return "".join(kept).strip()
 
 
 def define(terms: list[Passage], passage: Passage) -> Passage:
