@@ -287,6 +287,9 @@ def test_tables_that_lay_out_a_page_are_no_tables() -> None:
         ("paragraph", "menu"), ("heading", "Title"), ("paragraph", "One."), ("table", "a | b"),
     ]  # fmt: skip
     assert blocks(read("<table><tr><td>Only one.</table>")) == [("paragraph", "Only one.")]
+    prose = "The mill burned. " * 70
+    long = blocks(read(f"<table><tr><td>menu<td><p>{prose}</p><p>{prose}</p></table>"))
+    assert long == [("paragraph", "menu"), ("paragraph", prose.strip()), ("paragraph", prose.strip())]
 
 
 @pytest.mark.parametrize(
@@ -354,6 +357,27 @@ def test_verses_that_link_each_other_are_no_notes() -> None:
     assert texts(page) == ["1 In the", "2 beginning"]
 
 
+def test_page_numbers_of_a_printed_book_are_labels_and_no_text() -> None:
+    document = read(
+        '<p>It was <span class="pagenum"><a id="Page_12">[Pg 12]</a></span>the mill of 1788.</p>'
+        '<p class="pagenum">{13}</p>'
+        '<p>It <span class="x-ebookmaker-pageno" title="14"><a id="Page_14"></a></span>burned.</p>'
+        '<p class="pagenum">What is as long as this is no page number.</p>'
+    )
+    assert blocks(document) == [
+        ("paragraph", "It was the mill of 1788."),
+        ("paragraph", "It burned."),
+        ("paragraph", "What is as long as this is no page number."),
+    ]
+    assert [(page.page.label, document.text[page.start :][:3]) for page in document.pages] == [
+        ("12", "the"), ("13", "It "), ("14", "bur"),
+    ]  # fmt: skip
+
+
+def test_dialogs_are_text_when_they_are_open() -> None:
+    assert texts("<dialog>Cookies?</dialog><dialog open>Open.</dialog><p style='DISPLAY : none'>No.</p>") == ["Open."]
+
+
 @pytest.mark.parametrize(
     ("head", "encoding", "text"),
     [
@@ -366,6 +390,10 @@ def test_verses_that_link_each_other_are_no_notes() -> None:
         ("", "utf-8", "naïve — emoji 🦀 עברית"),
         ("<meta charset=no-such-thing>", "utf-8", "naïve"),
         ("<meta charset=utf-16>", "utf-8", "naïve"),
+        ("<meta charset=latin1>", "utf-8", "naïve"),
+        ("<!-- <meta charset=koi8-r> --><meta charset=iso-8859-2>", "iso8859-2", "Łódź"),
+        ('<?xml version="1.0" encoding="iso-8859-2"?><!doctype html>', "iso8859-2", "Łódź"),
+        ("<meta charset=iso-2022-jp>", "iso2022-jp", "水車"),
     ],
 )
 def test_encodings(head: str, encoding: str, text: str) -> None:

@@ -51,7 +51,8 @@ _AROUND_TEXT = ", ".join(
 _OF_THE_SITE = ", ".join(('[class*="sidebar"]', '[class*="related"]', '[class*="promo"]', _AROUND_TEXT))
 """What an aside of the text itself is not called."""
 
-_CHARSET = re.compile(rb"<meta\b[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_CHARSET = re.compile(rb"(?:<meta\b[^>]{0,200}?charset|<\?xml\b[^>]{0,200}?encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _AS_BROWSERS_READ = {"iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252",
                      "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
                      "euc-kr": "cp949", "utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8"}  # fmt: skip
@@ -92,15 +93,26 @@ def canonical_url(data: bytes, base_url: str = "") -> str | None:
 
 
 def decode(data: bytes, composer: Composer) -> str:
-    """The page's text: by byte order mark, by what the page declares, or by what the bytes look like."""
-    declared = _CHARSET.search(data[:8192])
-    if declared and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+    """The page's text: by byte order mark, by what the page declares, or by what the bytes look like.
+
+    What is not ASCII and can be read as UTF-8 is UTF-8: servers override what pages of an older time declare.
+    """
+    declared = _CHARSET.search(_COMMENT.sub(b"", data[:8192]))
+    if declared and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) and not _is_utf8(data):
         name = declared.group(1).decode("ascii", "replace").lower()
         try:
             return data.decode(_AS_BROWSERS_READ.get(name, name))
         except (UnicodeDecodeError, LookupError):
             pass  # the declaration is wrong: what the bytes look like decides
     return decode_plain(data, composer)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return not data.isascii()
 
 
 def _article(body: LexborNode, boilerplate: set[int]) -> LexborNode | None:

@@ -36,6 +36,8 @@ from chapterverse.ingest.formats.powers import raise_power
 from chapterverse.types import BlockKind, Page
 
 _LONGEST_REFERENCE = 12
+_LONGEST_LABEL = 20
+"""Characters of a page mark; more are words of the book."""
 _DEEPEST_CFI = 256
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
@@ -269,7 +271,7 @@ class MarkupReader:
         if cut.passages != len(self.passages) or not (cut.is_page or cut.is_note or cut.is_raised):
             return
         text = "".join(str(piece) for piece in self._buffer[cut.pieces :] if not isinstance(piece, Page))
-        if cut.is_page:
+        if cut.is_page and len(text.strip()) <= _LONGEST_LABEL:
             del self._buffer[cut.pieces :]
             self._inked = cut.inked
             if label := cut.label or page_label({"title": text}):

@@ -42,8 +42,12 @@ _CLASS_TYPES = {
     "footnote-ref": "noteref",
     "footnote-reference": "noteref",
     "noteref": "noteref",
+    "pagenum": "pagebreak",
+    "pageno": "pagebreak",
+    "x-ebookmaker-pageno": "pagebreak",
 }
 _NO_TYPES: frozenset[str] = frozenset()
+_AROUND_LABELS = " \n\t\u00a0.:[](){}"
 _PAGE_WORD = re.compile(r"^(?:page|pg\.?|p\.)\s*", re.IGNORECASE)
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
@@ -70,12 +74,14 @@ def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str]) -> b
     """Whether an element's content is no text of the book: machinery, controls, struck out, or hidden."""
     if tag in _NOT_TEXT or tag in _STRUCK_OUT or types & _CONTROLS:
         return True
+    if tag == "dialog" and "open" not in attributes:
+        return True
     if not attributes or types & _KEPT_THOUGH_HIDDEN or "pagebreak" in types:
         return False
     return (
         "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
-        or bool(_HIDING_STYLE.search(attributes.get("style", "").replace(" ", "")))
+        or bool(_HIDING_STYLE.search(attributes.get("style", "").lower().replace(" ", "")))
         or not _HIDING_CLASSES.isdisjoint(attributes.get("class", "").split())
     )
 
@@ -83,7 +89,7 @@ def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str]) -> b
 def page_label(attributes: Mapping[str, str]) -> str:
     """The label that a page mark carries itself."""
     said = attributes.get("title") or attributes.get("aria-label") or ""
-    return _PAGE_WORD.sub("", said.strip()).strip(" .:[]")
+    return _PAGE_WORD.sub("", said.strip(_AROUND_LABELS)).strip(_AROUND_LABELS)
 
 
 def numbering(tag: str, attributes: Mapping[str, str]) -> Callable[[Mapping[str, str]], str]:

@@ -15,6 +15,8 @@ _SPACES = re.compile(r"\s+")
 _WIDEST = 100
 _MOST_REPEATED = 10
 """How many times its own length a table may repeat of its merged cells; honest ones stay far below."""
+_LONGEST_CELL = 2_000
+"""Characters that a cell of data has at most: one of more holds the text of a page."""
 _LAYOUT_KINDS = frozenset({"heading", "code"})
 
 
@@ -69,6 +71,8 @@ class Table:
         cells = [cell for row in self._rows for cell in row]
         inside = [passage for cell in cells for passage in passages[cell.start : cell.end]]
         if not inside or any(passage.kind in _LAYOUT_KINDS for passage in inside):
+            return [], None
+        if any(sum(len(part.text) for part in passages[cell.start : cell.end]) > _LONGEST_CELL for cell in cells):
             return [], None
         owned = {index for cell in cells for index in range(cell.start, cell.end)}
         captions = [passages[index] for index in range(self.start, len(passages)) if index not in owned]
