@@ -68,6 +68,34 @@ def test_a_row_repeated_at_the_top_of_pages_is_kept_when_it_belongs_to_the_table
     assert blocks(document) == [("table", table)] * 4
 
 
+def test_running_heads_of_short_chapters_are_known_by_their_page_numbers() -> None:
+    chapters = ["1. ORIGINS", "1. ORIGINS", "2. GROWTH", "2. GROWTH", "3. DECAY", "3. DECAY", "A. SOURCES"]
+
+    def page(number: int, chapter: str) -> pdfs.Draw:
+        def draw(canvas: Canvas) -> None:
+            odd = number % 2
+            text_at(canvas, 500 if odd else LEFT, 750, str(number))
+            text_at(canvas, LEFT if odd else 400, 750, chapter)
+            column(canvas, filled(PROSE))
+
+        return draw
+
+    document = read(drawn(*(page(number, chapter) for number, chapter in enumerate(chapters, 41))))
+    assert not re.search("[A-Z]{4}|4[1-7]", document.text)
+    assert [mark.page.label for mark in document.pages] == [str(number) for number in range(41, 48)]
+
+
+def test_headings_that_keep_step_with_the_pages_are_no_running_heads() -> None:
+    def page(number: int) -> pdfs.Draw:
+        def draw(canvas: Canvas) -> None:
+            text_at(canvas, LEFT, 750, f"{number} Pie of {'apples pears plums quinces'.split()[number - 1]}")
+            column(canvas, filled(PROSE))
+
+        return draw
+
+    assert read(drawn(*map(page, range(1, 5)))).text.count("Pie of") == 4
+
+
 def test_a_heading_that_opens_pages_by_chance_is_no_running_head() -> None:
     def page(canvas: Canvas) -> None:
         text_at(canvas, LEFT, 730, "Indicators", 11, "Times-Bold")

@@ -2,6 +2,7 @@
 
 file        bytes → an open document, or a typed refusal; metadata, page labels, bookmarks
 page        one page → spans of words on a baseline, and the rulings drawn between them
+rows        spans that share a baseline → cells
 furniture   running heads and page numbers → taken out of the text, kept as page labels
 layout      spans → lines in reading order, column by column, with tables cut out of them (`tables`)
 notes       small lines under the text → footnotes, tied to their references

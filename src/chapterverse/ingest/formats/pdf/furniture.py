@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from chapterverse.ingest.formats.pdf.model import PageContent, Span
+from chapterverse.ingest.formats.pdf.model import PageContent
+from chapterverse.ingest.formats.pdf.rows import Row, cells_of, rows_of
 
 _EDGE_ROWS = 3
 """A head or foot has at most so many rows,"""
@@ -17,34 +18,16 @@ _REPEATS = 3
 _PROVEN = 0.25
 """A place on the page is one for running heads when so many pages prove it."""
 _MAX_HEAD = 90
+_LEADING = 1.2
+"""How far lines usually are from each other, in sizes of their type."""
 _APART = 1.3
 """The body is away from it by so many times the usual pitch, and by so many times the spacing within either."""
+_ASIDE = 3.0
+"""So many ems part a page number from the words of a running head that change from chapter to chapter,"""
+_SAME_SIZE = 1.05
+"""which is at most by so much larger than the text."""
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,5}|[ivxlc]{1,7}|[IVXLC]{1,7})(?![\w,]|\.\d)")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-
-
-@dataclass(slots=True)
-class Row:
-    """Spans of any column that share a baseline."""
-
-    spans: list[Span]
-    y: float
-    size: float
-    furniture: bool = False
-    labels: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return " ".join(span.text for span in sorted(self.spans, key=lambda span: span.left))
-
-    @property
-    def slot(self) -> tuple[object, ...]:
-        """The height and the look that the rows of a running head have in common."""
-        return round(self.y / 4), round(self.size * 2), self.spans[0].bold, self.spans[0].italic
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.text.split())
 
 
 @dataclass(slots=True)
@@ -59,24 +42,13 @@ class _Edge:
         return self.rows[: self.count]
 
 
-def rows_of(spans: list[Span]) -> list[Row]:
-    """Spans grouped by baseline, from the top of the page down."""
-    rows: list[Row] = []
-    for span in sorted(spans, key=lambda span: span.y):
-        if rows and span.y - rows[-1].y < 0.45 * max(span.size, rows[-1].size):
-            rows[-1].spans.append(span)
-            rows[-1].size = max(span.size, rows[-1].size)
-        else:
-            rows.append(Row([span], span.y, span.size))
-    return rows
-
-
 def remove_furniture(pages: list[PageContent]) -> None:
     """Take running heads and feet out of the pages; printed page numbers become labels where the file has none."""
     rows = [rows_of(page.spans) for page in pages]
     edges = _edges(rows)
     _mark_repeated(edges, Counter(row.words for page in rows for row in page))
     pitch = _usual_pitch(pages)
+    _mark_numbered(edges, [page.label for page in pages], _SAME_SIZE * pitch / _LEADING)
     apart = [[_outermost(edge, pitch) for edge in page] for page in edges]
     slots = Counter(row.slot for page in apart for found in page for row in found)
     proven = {slot for slot, count in slots.items() if count >= _REPEATS}
@@ -108,7 +80,10 @@ def _edges(pages: list[list[Row]]) -> list[tuple[_Edge, _Edge]]:
 
 def _usual_pitch(pages: list[PageContent]) -> float:
     pitches = sorted(
-        span.size * 1.2 for page in pages[:: max(1, len(pages) // 50)] for span in page.spans if len(span.text) > 20
+        span.size * _LEADING
+        for page in pages[:: max(1, len(pages) // 50)]
+        for span in page.spans
+        if len(span.text) > 20
     )
     return pitches[len(pitches) // 2] if pitches else 12.0
 
@@ -130,7 +105,7 @@ def _mark_repeated(edges: list[tuple[_Edge, _Edge]], everywhere: Counter[str]) -
                 if value:
                     pattern = text[: match.start()] + "#" + text[match.end() :]
                     numbered[pattern, row.slot, match[1].isdigit(), value - page].append((row, match[1]))
-    enough = _REPEATS if len(edges) > 2 * _REPEATS else 2
+    enough = _enough(edges)
     proven: Counter[object] = Counter()
     for (text, slot), rows in same.items():
         if len(rows) >= enough and 2 * len(rows) >= everywhere[text]:
@@ -143,6 +118,38 @@ def _mark_repeated(edges: list[tuple[_Edge, _Edge]], everywhere: Counter[str]) -
             for row, label in found:
                 row.furniture = True
                 row.labels.append(label)
+
+
+def _enough(edges: list[tuple[_Edge, _Edge]]) -> int:
+    return _REPEATS if len(edges) > 2 * _REPEATS else 2
+
+
+def _mark_numbered(edges: list[tuple[_Edge, _Edge]], labels: list[str | None], largest: float) -> None:
+    """Mark the rows at one height whose number stands by itself and is their page's label, or keeps step with pages.
+
+    Whatever else they say, those are the heads of chapters too short to repeat theirs.
+    """
+    alike: dict[tuple[object, ...], list[tuple[Row, str]]] = defaultdict(list)
+    for page, (heads, feet) in enumerate(edges):
+        for row in (*heads.margin, *feet.margin):
+            for number in _set_apart(row) if row.size <= largest else ():
+                value = _value(number)
+                step = () if number == labels[page] else (number.isdigit(), value - page)
+                if value:
+                    alike[round(row.y / 4), round(row.size * 2), *step].append((row, number))
+    for found in alike.values():
+        if len({id(row) for row, _ in found}) >= _enough(edges):
+            for row, label in found:
+                row.furniture = True
+                row.labels.append(label)
+
+
+def _set_apart(row: Row) -> list[str]:
+    """The numbers that stand by themselves at the left or at the right of a row."""
+    cells = cells_of(row)
+    apart = [True, *(right.left - left.right >= _ASIDE * row.size for left, right in pairwise(cells)), True]
+    ends = {0, len(cells) - 1}
+    return [cells[n].text for n in ends if apart[n] and apart[n + 1] and _NUMBER.fullmatch(cells[n].text)]
 
 
 def _mark_alike(edges: list[tuple[_Edge, _Edge]], slots: set[object]) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import pairwise, product
 from statistics import median
 
-from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
 from chapterverse.ingest.formats.pdf.model import Column, Line, PageContent, Span, Table
 from chapterverse.ingest.formats.pdf.page import right_to_left
+from chapterverse.ingest.formats.pdf.rows import Row, rows_of
 from chapterverse.ingest.formats.pdf.tables import aligned_table, cut_ruled_tables
 from chapterverse.ingest.formats.pdf.words import Words
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from chapterverse.ingest.formats.pdf.furniture import Row, rows_of
 from chapterverse.ingest.formats.pdf.model import Ruling, Span, Table
+from chapterverse.ingest.formats.pdf.rows import MIN_GAP, Cell, Row, cells_of, rows_of
 from chapterverse.ingest.formats.pdf.words import Words, join
 
 _TOUCH = 3.0
@@ -16,8 +15,6 @@ _TOUCH = 3.0
 _MAX_LINES = 250
 _CELL_GAP = 1.2
 """Words further apart than so many ems are in different cells."""
-_MIN_GAP = 0.4
-"""Columns are at least so many ems apart."""
 _WRAPPED = 1.45
 """The lines of one cell are at most so many ems apart."""
 _NEARER = 0.15
@@ -173,39 +170,18 @@ def _cell_text(spans: list[Span], words: Words) -> str:
     return join(words, (row.text for row in rows_of(spans)))
 
 
-class _Cell(NamedTuple):
-    text: str
-    left: float
-    right: float
-
-
-def _cells(row: Row) -> list[_Cell]:
-    """The words of a row, parted at every gap that is wider than a space."""
-    cells: list[_Cell] = []
-    for span in sorted(row.spans, key=lambda span: span.left):
-        start, left = 0, span.left
-        for offset, gap_left, gap_right in [*span.gaps, (len(span.text), span.right, 0.0)]:
-            text = span.text[start:offset].strip()
-            if cells and left - cells[-1].right <= _MIN_GAP * span.size:
-                cells[-1] = _Cell(f"{cells[-1].text} {text}", cells[-1].left, gap_left)
-            else:
-                cells.append(_Cell(text, left, gap_left))
-            start, left = offset, gap_right
-    return cells
-
-
 def aligned_table(rows: list[Row], start: int, words: Words) -> tuple[Table, int] | None:
     """The table without lines that begins at a row, and how many rows it takes: at least three full ones, whose
     cells stand in the same columns. Rows that hold but the rest of a wrapped cell belong to the row before."""
-    lines: list[list[_Cell]] = []
+    lines: list[list[Cell]] = []
     columns: list[tuple[float, float]] = []
     for at, (before, row) in enumerate(pairwise([rows[start], *rows[start:]]), start=start):
-        cells = _cells(row)
+        cells = cells_of(row)
         tight = row.y - before.y <= _WRAPPED * row.size
         wraps = len(cells) > 1 or _wraps(cells, columns, tight) or (tight and _hangs(rows, start, at, columns))
         if row.y - before.y > 3 * row.size or not wraps:
             break
-        wider = _union([*columns, *((cell.left, cell.right) for cell in cells)], _MIN_GAP * row.size)
+        wider = _union([*columns, *((cell.left, cell.right) for cell in cells)], MIN_GAP * row.size)
         if len(wider) < 2 or not all(_in_columns(line, wider, row.size) for line in [*lines, cells]):
             break
         columns = wider
@@ -232,11 +208,11 @@ def _union(intervals: list[tuple[float, float]], gap: float) -> list[tuple[float
     return merged
 
 
-def _column(cell: _Cell, columns: list[tuple[float, float]]) -> int:
+def _column(cell: Cell, columns: list[tuple[float, float]]) -> int:
     return next(i for i, (left, right) in enumerate(columns) if left <= cell.left <= right)
 
 
-def _in_columns(cells: list[_Cell], columns: list[tuple[float, float]], em: float) -> bool:
+def _in_columns(cells: list[Cell], columns: list[tuple[float, float]], em: float) -> bool:
     """Whether words of a row that fall into one column are near enough to be one cell."""
     return all(
         _column(one, columns) != _column(other, columns) or other.left - one.right <= _CELL_GAP * em
@@ -244,7 +220,7 @@ def _in_columns(cells: list[_Cell], columns: list[tuple[float, float]], em: floa
     )
 
 
-def _wraps(cells: list[_Cell], columns: list[tuple[float, float]], tight: bool) -> bool:
+def _wraps(cells: list[Cell], columns: list[tuple[float, float]], tight: bool) -> bool:
     """Whether a row holds only the rest of cells of the row before: words, and none in the first column."""
     if not cells or not columns or not tight or cells[0].left <= columns[0][1] or cells[0].left > columns[-1][1]:
         return False
@@ -256,23 +232,23 @@ def _hangs(rows: list[Row], start: int, at: int, columns: list[tuple[float, floa
 
     It is nearer to that row than rows of the table are to each other, or goes on in small letters.
     """
-    cells, row = _cells(rows[at]), rows[at]
+    cells, row = cells_of(rows[at]), rows[at]
     if len(cells) != 1 or len(columns) < 2 or abs(row.size - rows[at - 1].size) > _SAME_SIZE:
         return False
     [cell] = cells
-    beyond = cell.right >= columns[1][0] - _MIN_GAP * row.size
+    beyond = cell.right >= columns[1][0] - MIN_GAP * row.size
     if beyond or _NUMERIC.fullmatch(cell.text) or _MARKER.match(cell.text):
         return False
-    gaps = [here.y - above.y for above, here in pairwise(rows[start:at]) if len(_cells(here)) > 1]
+    gaps = [here.y - above.y for above, here in pairwise(rows[start:at]) if len(cells_of(here)) > 1]
     for above, below in pairwise(rows[at:]):
-        if len(_cells(below)) > 1 or below.y - above.y > _WRAPPED * below.size:
-            gaps += [below.y - above.y] if len(_cells(below)) > 1 else []
+        if len(cells_of(below)) > 1 or below.y - above.y > _WRAPPED * below.size:
+            gaps += [below.y - above.y] if len(cells_of(below)) > 1 else []
             break
     apart = min(gaps, default=0.0) - (row.y - rows[at - 1].y)
     return apart > _NEARER * row.size or cell.text[:1].islower()
 
 
-def _arranged(lines: list[list[_Cell]], columns: list[tuple[float, float]], words: Words) -> list[list[str]]:
+def _arranged(lines: list[list[Cell]], columns: list[tuple[float, float]], words: Words) -> list[list[str]]:
     """Rows with a text for each column; wrapped lines joined to the row that they belong to."""
     table: list[list[str]] = []
     for cells in lines:
