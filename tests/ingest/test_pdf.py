@@ -174,6 +174,23 @@ def test_hyphens_at_line_ends_are_undone_unless_the_word_has_one() -> None:
     )
 
 
+def test_a_hyphen_between_a_word_and_a_participle_of_the_book_stays() -> None:
+    known = "The grained oak was straight, and straight he cut the grained ash. The under keeper took what the under"
+    body = [
+        f"{known} keeper was taking.",
+        "The keeper of the tower had it made of straight-",
+        "grained oak. It was an under-",
+        "taking of the kind that calls for deter-",
+        "mining what the others had been deter-",
+        "mining, and for mining, and mining again.",
+    ]
+    text = read(drawn(lines([*filled(body[0]), *body[1:]]))).text
+    assert text.endswith(
+        "made of straight-grained oak. It was an undertaking of the kind that calls for determining what the others had"
+        " been determining, and for mining, and mining again."
+    )
+
+
 def test_a_word_cut_by_a_column_or_a_page_is_whole() -> None:
     text = f"{PROSE} The keeper counted the candle-"
     first = filled(text)

@@ -19,6 +19,13 @@ _COMPOUNDING = frozenset(
     " vice well".split()
 )
 """First parts of compounds that keep their hyphen, when the book itself does not show how it writes the word."""
+_PREFIXES = frozenset("after counter down fore inter over super trans under with".split())
+"""What English writes as one with the word behind it."""
+_PARTICIPLE = re.compile(r"[^\W\d_]{2,}(?:ed|ing)")
+_SHORTEST_PART = 4
+_OFTEN = 2
+_CUT = re.compile(rf"[^\W_]+[-\u00ad{HYPHEN}]\s*\Z")
+"""A part of a word, at the end of a line."""
 
 
 class Words:
@@ -27,7 +34,8 @@ class Words:
     def __init__(self, lines: Iterable[str]) -> None:
         self._seen: Counter[str] = Counter()
         for line in lines:
-            self._seen.update(_WORD.findall(line.lower()))
+            self._seen.update(_WORD.findall(_CUT.sub("", line.lower())))
+        self._english = 100 * self._seen["the"] > self._seen.total()
 
     def known(self, word: str) -> bool:
         return self._seen[word.lower()] > 0
@@ -60,7 +68,16 @@ class Words:
         whole, compound = (first + second).lower(), f"{first}-{second}".lower()
         if self._seen[whole] != self._seen[compound]:
             return self._seen[compound] > self._seen[whole]
-        return "-" in first or first.lower() in _COMPOUNDING
+        return "-" in first or first.lower() in _COMPOUNDING or self._is_compound(first.lower(), second.lower())
+
+    def _is_compound(self, first: str, second: str) -> bool:
+        """Whether English joins two words of the book by a hyphen, as in "straight-grained" and "clock-making"."""
+        return (
+            self._english
+            and bool(_PARTICIPLE.fullmatch(second))
+            and first not in _PREFIXES
+            and all(len(part) >= _SHORTEST_PART and self._seen[part] >= _OFTEN for part in (first, second))
+        )
 
 
 def join(words: Words, texts: Iterable[str]) -> str:
