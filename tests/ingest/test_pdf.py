@@ -459,6 +459,44 @@ WRAPPED = [
 ]  # fmt: skip
 
 
+def test_rows_without_lines_between_them_are_rows_where_they_have_numbers() -> None:
+    def frame(*cells: str) -> list[tuple[str, str]]:
+        def draw(canvas: Canvas) -> None:
+            for number, text in enumerate(cells):
+                for row, line in enumerate(text.split("/")):
+                    text_at(canvas, 80 + 120 * number, 684 - 14 * row, line)
+            for x in (72, 192, 312):
+                canvas.line(x, 720, x, 630)
+            for y in (720, 698, 630):
+                canvas.line(72, y, 312, y)
+            text_at(canvas, 80, 704, "Maker")
+            text_at(canvas, 200, 704, "Born")
+
+        return blocks(read(drawn(draw)))
+
+    assert frame("Anna/Ben/Carl", "1788/–/1,803") == [("table", "Maker | Born\nAnna | 1788\nBen | –\nCarl | 1,803")]
+    assert frame("Anna/the elder", "1788/1803") == [("table", "Maker | Born\nAnna the elder | 1788 1803")]
+    assert frame("Anna/Elder", "1788/(2)") == [("table", "Maker | Born\nAnna Elder | 1788 (2)")]
+    assert frame("Anna/Ben", "of the/valley") == [("table", "Maker | Born\nAnna Ben | of the valley")]
+
+
+def test_columns_an_em_apart_are_columns_where_a_row_is_drawn_at_once() -> None:
+    rows = [["Rye", "1990", "1991"], ["Oats", "1502", "1603"], ["Wheat", "2004", "2105"]]
+
+    def draw(canvas: Canvas) -> None:
+        for number, cells in enumerate(rows):
+            text = canvas.beginText(LEFT, 700 - 14 * number)
+            text.setFont("Times-Roman", 10)
+            offsets = [0.0, 40.0, 71.0]
+            drawn_at = " ".join(f"({cell}) {{}}" for cell in cells)
+            widths = [canvas.stringWidth(cell, "Times-Roman", 10) for cell in cells]
+            kerns = [-(offsets[n + 1] - offsets[n] - widths[n]) * 100 for n in (0, 1)]
+            text._code.append(f"[{drawn_at.format(*kerns, 0)}] TJ")
+            canvas.drawText(text)
+
+    assert blocks(read(drawn(draw))) == [("table", "\n".join(" | ".join(row) for row in rows))]
+
+
 def test_the_first_cell_of_a_row_may_wrap() -> None:
     table = (
         "Name of the Tower | Built | Bells\nStennet on the upper river and its banks | 1703 | 5\n"

@@ -31,6 +31,8 @@ _LIGATURES = str.maketrans({
 
 _WIDE = 1.2
 """A gap of so many ems separates cells or columns, not words."""
+_OPEN = 0.9
+"""A gap of so many ems is measured where words are drawn at once: TeX parts columns by an em, or a little more."""
 _LOOSE = 0.45
 """A gap of so many ems is wider than a space between words usually is."""
 _SPACE = 0.15
@@ -214,7 +216,7 @@ def _runs(text: str, glyphs: _Glyphs) -> Iterator[tuple[int, int, int]]:
         together = here == address and text[end - 1] != HYPHEN and "\n" not in text[end:start]
         if together and abs(x - along) > (0.4 * (end - word) + 1) * em:
             # A word of a usual width would leave no room for a gap; only the others are measured.
-            together = not glyphs.parted(end - 1, start, _WIDE * em)
+            together = not glyphs.parted(end - 1, start, _OPEN * em)
         if together:
             word, end, along = start, stop, x
             continue

@@ -20,6 +20,7 @@ _WRAPPED = 1.45
 _NEARER = 0.15
 """By so many ems at the least the lines of one cell are nearer to each other than rows are."""
 _SAME_SIZE = 0.5
+_SAME_LINE = 0.3
 _MIN_ROWS = 3
 _NUMERIC = re.compile(r"[\d.,:%$€£()+\-–/]+")
 _MARKER = re.compile(r"(?:[-–•▪●○◦‣·*]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)[.)])")
@@ -141,10 +142,9 @@ def _ruled_table(spans: list[Span], grid: _Grid, words: Words) -> Table | None:
         cells.setdefault(begins[place], []).append(span)
     if len(cells) < 2 or (len({row for row, _ in cells}) < 2 and len({column for _, column in cells}) < 2):
         return None
-    rows = [
-        [_cell_text(cells.get((row, column), []), words) for column in range(len(grid.xs) - 1)]
-        for row in range(len(grid.ys) - 1)
-    ]
+    rows: list[list[str]] = []
+    for row in range(len(grid.ys) - 1):
+        rows += _written([rows_of(cells.get((row, column), [])) for column in range(len(grid.xs) - 1)], words)
     rows = [row for row in rows if any(row)]
     if sum(1 for row in rows for cell in row if cell) < 2:
         return None
@@ -166,8 +166,23 @@ def _beginnings(grid: _Grid) -> dict[tuple[int, int], tuple[int, int]]:
     return begins
 
 
-def _cell_text(spans: list[Span], words: Words) -> str:
-    return join(words, (row.text for row in rows_of(spans)))
+def _written(cells: list[list[Row]], words: Words) -> list[list[str]]:
+    """The cells between two drawn lines as one row; as many, if numbers and names stand line by line in them."""
+    names = next((cell for cell in cells if cell), [])
+    wraps = len(names) < 2 or any(line.text[0].islower() for line in names)
+    numbers = any(len(cell) == len(names) and all(map(_is_number, cell)) for cell in cells)
+    if not wraps and numbers and all(_beside(line, names) for cell in cells for line in cell):
+        return [[" ".join(line.text for line in cell if _beside(line, [name])) for cell in cells] for name in names]
+    return [[join(words, (line.text for line in cell)) for cell in cells]]
+
+
+def _is_number(line: Row) -> bool:
+    """What stands in brackets may belong to the number above it."""
+    return bool(_NUMERIC.fullmatch(line.text)) and not line.text.startswith("(")
+
+
+def _beside(line: Row, others: list[Row]) -> bool:
+    return any(abs(line.y - other.y) < _SAME_LINE * line.size for other in others)
 
 
 def aligned_table(rows: list[Row], start: int, words: Words) -> tuple[Table, int] | None:
