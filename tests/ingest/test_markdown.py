@@ -370,3 +370,52 @@ def test_what_is_written_for_machines_is_no_text() -> None:
         ("paragraph", "Button and words, 5%% of {props.value}, {} and {.5}; 6%% more."),
         ("code", "%%time\n%%sh {: .x }"),
     ]
+
+
+def test_edits_are_accepted_and_marks_are_no_text() -> None:
+    text = (
+        "# A ==great== hull\n\nIt is {++**iron**++}{--wood--}, {~~5~>6~~} m{>>sure?<<} {==long==};"
+        " ==plates== of ==an *inch*==.\n\n"
+        "`{++code++}` and `a ==b== c`, if a == b and c == d or x==y==z.\n"
+    )
+    assert read(text) == [
+        ("heading", "A great hull"),
+        ("paragraph", "It is iron, 6 m long; plates of an inch."),
+        ("paragraph", "{++code++} and a ==b== c, if a == b and c == d or x==y==z."),
+    ]
+
+
+def test_tags_and_comments_of_site_generators_are_no_text() -> None:
+    text = (
+        '{% include note.html text="x" %}\n\n{%- if sails -%}It sails.{% endif %} {{ page.date }}{{< ref "x" >}}\n\n'
+        "{% comment %} not\nyet {% endcomment %}\n\n% a comment\n% of two lines\n\n"
+        '+++ {"tags": ["x"]}\n\n5\n% of them.\n\n`{% raw %}`\n\n+++\n\n```\n% {% raw %}\n```\n'
+    )
+    assert read(text) == [
+        ("paragraph", "It sails. {{ page.date }}"),
+        ("paragraph", "5 % of them."),
+        ("paragraph", "{% raw %}"),
+        ("code", "% {% raw %}"),
+    ]
+    assert read("% The Hull\n% Ada Keeper\n") == [("paragraph", "% The Hull % Ada Keeper")]
+
+
+def test_toml_front_matter_is_front_matter() -> None:
+    document = parse(b'+++\ntitle = "Hulls"\nauthor = "Ada Keeper"\ndraft = true\n+++\n\nIron.\n', "book.md")
+    assert (document.title, document.author, document.text) == ("Hulls", "Ada Keeper", "Iron.")
+
+
+def test_tables_of_myst_are_tables() -> None:
+    listed = "* - Hull\n  - Plates\n* - *Dido*\n  - 12\n\n    of iron\n* - Ajax\n  -\n"
+    text = f"```{{list-table}} Of hulls\n:header-rows: 1\n\n{listed}```\n\n"
+    text += '```{csv-table} Of masts\n:header: Hull, Masts\n\n"Dido, old", 3\nAjax, 2\n```\n\n'
+    text += "```{list-table} None\n- One.\n```\n\n```{csv-table}\n" + "x" * 200_000 + "\n```\n"
+    assert read(text) == [
+        ("caption", "Of hulls"),
+        ("table", "Hull | Plates\nDido | 12 of iron\nAjax |"),
+        ("caption", "Of masts"),
+        ("table", "Hull | Masts\nDido, old | 3\nAjax | 2"),
+        ("paragraph", "None"),
+        ("list", "- One."),
+        ("paragraph", "x" * 200_000),
+    ]

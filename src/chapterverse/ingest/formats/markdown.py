@@ -17,8 +17,9 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.markdown_admonitions import admonitions, take_alert
-from chapterverse.ingest.formats.markdown_inline import inline_text, leave_out_struck, pictured, wiki
+from chapterverse.ingest.formats.markdown_inline import accept_edits, inline_text, leave_out_struck, pictured, wiki
 from chapterverse.ingest.formats.markdown_links import TITLES, labelled, name_references
+from chapterverse.ingest.formats.markdown_tables import listed_rows, separated_rows
 from chapterverse.ingest.formats.markup.passages import LONGEST_TERM, MOST_DEFINITIONS
 from chapterverse.ingest.formats.markup.reader import MarkupReader
 from chapterverse.ingest.formats.markup.trees import parse_html, walk_html
@@ -26,14 +27,16 @@ from chapterverse.ingest.formats.text import decode
 from chapterverse.types import BlockKind, ReadOptions
 
 _META = re.compile(r"^(title|author|authors|lang|language):\s*(.+?)\s*$", re.MULTILINE)
+_TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML_SIGN = re.compile(r"^(\w+)[ \t]*=[ \t]*", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _OPTION_LINES = re.compile(r"\A(?:---\n(?s:.*?)\n---\n|(?::[\w-]+:[^\n]*\n?)+)")
 _TARGET_LABEL = re.compile(r"^[ \t>]*\([^()\n]+\)=[ \t]*$", re.MULTILINE)
 _ADMONITION = re.compile(
     r"^[ \t]*:{3,}[ \t]*(?:\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?)))?[ \t]*(?:\n[ \t]*:[\w-]+:.*)*$", re.MULTILINE
 )
-_MDX_LINE = re.compile(
-    r"""import[ \t].+[ \t]from[ \t]+(?:"[^"]+"|'[^']+');?"""
+_MACHINE_LINE = re.compile(
+    r"""%(?:[ \t].*)?|\+\+\+(?:[ \t]*\{.*\})?|import[ \t].+[ \t]from[ \t]+(?:"[^"]+"|'[^']+');?"""
     r"|export[ \t]+(?:const[ \t]+\w+[ \t]*=.*|default[ \t]+(?:\w+;?|[^\w\s].*|(?:async|class|function)[ \t].*))"
 )
 _ATTRIBUTES = re.compile(r"\{:?\s*(?:-|(?:[#.]|[\w-]+=)[^{}]*)\}\Z")
@@ -49,7 +52,8 @@ _TERM_TO_TEXT = frozenset({"dt_close", "dd_open", "paragraph_open"})
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(front_matter_plugin).use(deflist_plugin).use(admonitions).use(wiki)
-    parser.block.ruler.before("lheading", "mdx_line", _mdx_line)
+    parser.block.ruler.before("lheading", "machine_line", _machine_line)
+    parser.core.ruler.before("inline", "accept_edits", accept_edits)
     parser.core.ruler.push("name_references", name_references)
     parser.core.ruler.push("leave_out_struck", leave_out_struck)
     return parser
@@ -58,6 +62,8 @@ def _parser() -> MarkdownIt:
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
+    if toml := _TOML.match(text):  # front matter of Hugo and Zola, in which only the sign between key and value differs
+        text = "---\n" + _TOML_SIGN.sub(r"\1: ", toml[1]) + "\n---\n" + text[toml.end() :]
     titles = {label: _bare(_plain(heading)) for label, heading in labelled(text).items()}
     text = _TARGET_LABEL.sub("", text)
     text = _ADMONITION.sub(lambda fence: f"\n**{title}**\n" if (title := fence[2] or fence[3]) else "\n", text)
@@ -184,7 +190,17 @@ class _Walk:
         if directive is None or directive[1] in _CODE_DIRECTIVES:
             self.composer.add("code", token.content)
         elif directive[1] not in _SILENT_DIRECTIVES:
-            self._directive(directive[1], directive[2], _OPTION_LINES.sub("", token.content))
+            body = _OPTION_LINES.sub("", token.content)
+            rows: list[list[str]] = []
+            if directive[1] == "list-table":
+                rows = listed_rows(self._parsed(body))
+            elif directive[1] == "csv-table":
+                rows = [[_plain(cell, self.titles) for cell in row] for row in separated_rows(token.content, body)]
+            if rows:
+                self.composer.add("caption", _plain(directive[2], self.titles))
+                self.composer.add("table", "\n".join(" | ".join(row) for row in rows))
+            else:
+                self._directive(directive[1], directive[2], body)
 
     def _directive(self, name: str, argument: str, body: str) -> None:
         """A MyST directive holds Markdown of its own: a figure's caption, or an admonition's paragraphs."""
@@ -232,10 +248,14 @@ class _Walk:
                 self.composer.add("footnote", note)
 
 
-def _mdx_line(state: StateBlock, start: int, _: int, silent: bool) -> bool:
-    """A rule of the parser: a line that MDX runs is no text; it begins a block, in no list, quote or fence."""
+def _machine_line(state: StateBlock, start: int, _: int, silent: bool) -> bool:
+    """A rule of the parser: a line that MDX runs, a comment of MyST and its mark of a new cell are no text.
+
+    Such a line begins a block, in no list, quote or fence.
+    """
     line = state.src[state.bMarks[start] : state.eMarks[start]].rstrip()
-    if state.level or not _MDX_LINE.fullmatch(line):
+    is_title = not start and line.startswith("%")  # as Pandoc writes it
+    if state.level or is_title or not _MACHINE_LINE.fullmatch(line):
         return False
     if not silent:
         state.line = start + 1

@@ -17,11 +17,20 @@ _STRUCK_OUT = re.compile(r"<(/?)(?:del|s|strike)[\s>]", re.IGNORECASE)
 _WIKI_LINK = re.compile(r"!?\[\[(?=[^\[\]|]*[^\W\d_])([^\s\[\]|^][^\[\]|\n]*)(?:\|([^\[\]\n]+))?\]\](?!\()")
 """Of Obsidian and its like: `[[page]]`, `[[page#heading|words]]`; with a mark before it, something is shown there."""
 _UNSEEN = re.compile(
-    r"\{/\*.{0,2000}?\*/\}|(?<![\w%])%%(?!%).{0,2000}?%%"
+    r"\{/\*.{0,2000}?\*/\}|\{%-?[ ]*comment[ ]*-?%\}.{0,2000}?\{%-?[ ]*endcomment[ ]*-?%\}"
+    r"|\{%-?[ ]*[a-z_]+\b[^{}%]{0,500}%\}|\{\{[<%][^{}]{1,500}[>%]\}\}|(?<![\w%])%%(?!%).{0,2000}?%%"
     r"|\{:?[ ]?(?:(?:[.#][A-Za-z][\w:-]*|[A-Za-z][\w-]*=\"[^\"\n]{0,200}\")[ ]?)+\}|\{:toc\}",
     re.DOTALL,
 )
-"""Comments of MDX and Obsidian, and attributes as kramdown, MkDocs and Pandoc write them."""
+"""Comments of MDX and Obsidian, tags of Liquid and Hugo, and attributes as kramdown, MkDocs and Pandoc write them."""
+_EDIT = re.compile(
+    r"(`+)(?:.{0,2000}?[^`])?\1(?!`)"
+    r"|\{--.{0,2000}?--\}|\{>>.{0,2000}?<<\}|\{\+\+(?P<added>.{0,2000}?)\+\+\}|\{==(?P<marked>.{0,2000}?)==\}"
+    r"|\{~~.{0,2000}?~>(?P<new>.{0,2000}?)~~\}"
+    r"|(?<![=\w])==(?P<shown>[^\s=](?:[^\n]{0,2000}?[^\s=])?)==(?![=\w])",
+    re.DOTALL,
+)
+"""Code, which stays; edits and comments of CriticMarkup; and words that are marked with two signs on either side."""
 
 
 def wiki(parser: MarkdownIt) -> None:
@@ -38,6 +47,17 @@ def _wiki(state: StateInline, silent: bool) -> bool:
         state.pending += found[2] or found[1].lstrip("#").replace("#", " > ")
     state.pos = found.end()
     return True
+
+
+def accept_edits(state: StateCore) -> None:
+    """A rule of the parser: edits of CriticMarkup are read as accepted, and marked words without their marks."""
+    for token in state.tokens:
+        if token.type == "inline" and ("==" in token.content or "{" in token.content):
+            token.content = _EDIT.sub(_accepted, token.content)
+
+
+def _accepted(edit: re.Match[str]) -> str:
+    return edit[0] if edit[1] else next(filter(None, edit.group("added", "marked", "new", "shown")), "")
 
 
 def leave_out_struck(state: StateCore) -> None:
