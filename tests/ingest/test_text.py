@@ -100,6 +100,10 @@ def test_unicode_encodings(data: bytes) -> None:
         ("cp1252", "He said “no” – it’s over."),
         ("cp1252", "Perché la città è così bella? Più tardi andrò."),
         ("cp1252", "Hästen åt gräset på ängen. Ångbåten låg vid ön."),
+        ("cp1252", "The café where Zoë naïvely paid £5 — a façade of Ångström, Müller and Señor; où, déjà vu."),
+        ("mac_roman", "The café where “Zoë” naïvely paid £5 — it’s a façade."),
+        ("cp850", "Die Brücke führt über die Straße, größer als früher; el niño, ¿dónde está?"),
+        ("cp1250", "Az árvíztűrő tükörfúrógép. Ő nőtt, erdő, hosszú. Jó reggelt, szép idő."),
         ("cp1250", "Zażółć gęślą jaźń. Książę był w Łodzi, gdzie śnieg padał przez całą noc."),
         ("cp1251", "Часы на башне пробили полночь, и все замолчали."),
         ("koi8_r", "Часы на башне пробили полночь, и все замолчали."),
@@ -126,6 +130,12 @@ def test_other_encodings_are_guessed_and_reported(encoding: str, text: str) -> N
 )
 def test_a_few_accents_and_quotation_marks_are_no_other_script(text: str) -> None:
     assert "".join(parse(text.encode("cp1252"), "a.txt").text.split()) == "".join(text.split())
+
+
+def test_japanese_mail_is_known_by_its_signs() -> None:
+    text = "塔の時計が1788年に真夜中を打った。"
+    assert parse(text.encode("iso2022_jp"), "a.txt").text == text
+    assert parse(b"cost \x1b$B5 and more", "a.txt").text == "cost $B5 and more"
 
 
 def test_an_encoding_shows_late_in_a_long_text() -> None:

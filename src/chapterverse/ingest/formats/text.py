@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.western import western_encoding
 from chapterverse.types import ReadOptions
 
 _BOMS = (
@@ -19,12 +20,9 @@ _ENCODINGS = (
     " cp874 iso8859_2 koi8_r koi8_u".split()
 )
 """What files that are not Unicode are written in, the likelier first; more candidates would make for more mistakes."""
-_LATIN = frozenset("cp1252 cp1250 cp1254 iso8859_2".split())
-"""Those of them that are for languages which are written in Latin letters, most of them plain."""
-_HIGH = re.compile(rb"[\x80-\xff]+")
-_CLOSE = (0.1, 0.02)
-"""Within how much of the best chaos and coherence a text in Latin letters looks as good: there are few to judge by."""
 _SAMPLE = 100_000
+_JAPANESE = re.compile(rb"\x1b\$[@B].{1,200}?\x1b\([BJ]", re.DOTALL)
+"""How Japanese mail is written: seven bits, with signs that change the character set."""
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _NUMBER = (
     r"(?:[0-9]{1,3}|[ivxlcdm]{1,9}|[a-z]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
@@ -69,6 +67,8 @@ def decode(data: bytes, composer: Composer) -> str:
             return data.decode(encoding, "replace")
     if 0 in data[:1024]:
         return data.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
+    if _JAPANESE.search(data, 0, _SAMPLE) and data.isascii():
+        return data.decode("iso2022_jp", "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -81,7 +81,8 @@ def _guess(data: bytes, error: UnicodeDecodeError, composer: Composer) -> str:
         lost = text.count("\ufffd")
         composer.warn(f"{lost} bytes are not valid UTF-8 (the first at byte {error.start}); they read as \ufffd.")
         return text
-    encoding = _likeliest_encoding(data[max(0, error.start - 200) : error.start + _SAMPLE])
+    sample = data[max(0, error.start - 200) : error.start + _SAMPLE]
+    encoding = western_encoding(sample) or _likeliest_encoding(sample)
     composer.warn(f"The text is not UTF-8; it was read as {encoding}.")
     return data.decode(encoding, "replace")
 
@@ -90,28 +91,17 @@ def _likeliest_encoding(sample: bytes) -> str:
     """The encoding whose text looks best; of several that do equally well, the most common one."""
     from charset_normalizer import from_bytes
 
-    latin = _mostly_ascii_letters(sample)
-    matches = from_bytes(sample, cp_isolation=[one for one in _ENCODINGS if not latin or one in _LATIN])
+    matches = from_bytes(sample, cp_isolation=_ENCODINGS)
     best = matches.best()
     if best is None:
         return _ENCODINGS[0]
-    chaos, coherence = _CLOSE if latin else (0.0, 0.0)
     equal = {
         encoding
         for match in matches
-        if match.chaos <= best.chaos + chaos and match.coherence >= best.coherence - coherence
+        if (match.chaos, match.coherence) == (best.chaos, best.coherence)
         for encoding in (match.encoding, *(twin.encoding for twin in match.submatch))
     }
     return min(equal, key=_ENCODINGS.index)
-
-
-def _mostly_ascii_letters(sample: bytes) -> bool:
-    """Whether most other characters stand alone among those of ASCII: accents and quotation marks do, in English too.
-
-    Other scripts have whole words of them, or two bytes for each.
-    """
-    runs = [len(run[0]) for run in _HIGH.finditer(sample)]
-    return runs.count(1) > sum(runs) / 2
 
 
 def _mostly_utf8(data: bytes, error: UnicodeDecodeError) -> bool:
