@@ -186,3 +186,32 @@ def test_a_file_of_endless_tiny_paragraphs_is_refused(monkeypatch: pytest.Monkey
     with pytest.raises(UnreadableFileError, match="more than 1,000 paragraphs") as caught:
         parse(b"a\n\n" * 1001, "a.txt")
     assert caught.value.reason == "bomb"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'name,year\n"Mill, upper",1788\r\n"The ""low""\nmill",\n',
+            'name | year\nMill, upper | 1788\nThe "low" mill |',
+        ),
+        ("name;cost\nMill;4,5\n", "name | cost\nMill | 4,5"),
+        ("name\tyear\nMill\t1788\nForge\t1802", "name | year\nMill | 1788\nForge | 1802"),
+    ],
+)
+def test_separated_values_are_a_table(text: str, expected: str) -> None:
+    assert blocks(parse(text.encode(), "a.csv.txt")) == [("table", expected)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mill, old,\nand the forge, new,\nburned, both, at once.",
+        "Mill,forge\nand one line more.",
+        'He said,"no"way\nand,"so',
+        "One,two",
+        "x" * 200_000 + ",y\na,b",
+    ],
+)
+def test_prose_with_commas_is_no_table(text: str) -> None:
+    assert {kind for kind, _ in blocks(parse(text.encode(), "a.txt"))} == {"paragraph"}

@@ -1,10 +1,12 @@
-"""Plain text: paragraphs between blank lines, chapters by their usual headings, pages by form feeds."""
+"""Plain text: paragraphs between blank lines, chapters by their usual headings, pages by form feeds; or a table."""
 
 from __future__ import annotations
 
 import re
 
 from chapterverse.ingest.composer import Composer
+from chapterverse.ingest.formats.ooxml_text import table_text
+from chapterverse.ingest.formats.separated import separated_values
 from chapterverse.ingest.formats.western import western_encoding
 from chapterverse.types import ReadOptions
 
@@ -50,6 +52,9 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noq
     """Tell the composer about each paragraph."""
     text = decode(data, composer).replace("\r\n", "\n").replace("\r", "\n")
     text = _TERMINAL.sub("", text)
+    if rows := separated_values(text):
+        composer.add("table", table_text(rows))
+        return
     text = _ROLE.sub(lambda role: role[1] or role[2], text)
     if title := _TITLE.search(text[:_EARLY]):
         composer.title = title[1]
