@@ -65,6 +65,18 @@ def test_form_feeds_are_pages() -> None:
     assert [page.number for page in pages if page] == [1, 2, 4]
 
 
+def test_running_heads_of_printed_pages_are_no_text_and_give_the_labels() -> None:
+    page = "RFC 1     HTCPCP     1 April 1998\n\n\n   Coffee {0}00.\n\nMasinter     [Page {0}]\n".format
+    document = parse("\f\n".join(map(page, (4, 5, 6))).encode(), "a.txt")
+    assert blocks(document) == [("paragraph", f"Coffee {number}00.") for number in (4, 5, 6)]
+    assert [(mark.page.number, mark.page.label) for mark in document.pages] == [(1, "4"), (2, "5"), (3, "6")]
+
+
+def test_headings_and_refrains_at_form_feeds_are_text() -> None:
+    pages = [f"Chapter {number}\n\nOnce.\n\nNevermore." for number in (1, 2, 3)]
+    assert len(blocks(parse("\f".join(pages).encode(), "a.txt"))) == 9
+
+
 def test_lists() -> None:
     assert blocks(parse(b"Steps:\n1. wind it\n   well\n2. leave it\n", "a.txt")) == [
         ("paragraph", "Steps:"),

@@ -7,6 +7,7 @@ import re
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.ooxml_text import table_text
 from chapterverse.ingest.formats.separated import separated_values
+from chapterverse.ingest.formats.text_pages import text_pages
 from chapterverse.ingest.formats.western import western_encoding
 from chapterverse.types import ReadOptions
 
@@ -58,10 +59,10 @@ def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noq
     text = _ROLE.sub(lambda role: role[1] or role[2], text)
     if title := _TITLE.search(text[:_EARLY]):
         composer.title = title[1]
-    for number, page in enumerate(text.split("\f"), 1):
+    for number, page in enumerate(text_pages(text), 1):
         if "\f" in text:
-            composer.page(number)
-        for paragraph in _PARAGRAPH.split(page):
+            composer.page(number, page.label)
+        for paragraph in _PARAGRAPH.split(page.text):
             _paragraph(paragraph.strip("\n"), composer)
 
 
