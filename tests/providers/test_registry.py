@@ -111,6 +111,15 @@ class TestResolving:
         with pytest.raises(AstRagEmbeddingCapabilityError, match=r"text-embedding-3-small.*give its dimensions"):
             Registry().resolve("openai:text-embedding-9", auth=KEY)
 
+    def test_a_server_of_ones_own_has_models_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        with monkeypatch.context() as there:
+            there.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
+            target = Registry().resolve("openai:nomic-embed-text")
+        assert (target.model, target.dimensions, target.card.price) == ("nomic-embed-text", None, None)
+        with pytest.raises(AstRagEmbeddingCapabilityError, match="no model 'nomic-embed-text'"):
+            Registry().resolve("openai:nomic-embed-text", auth=KEY)
+
     @pytest.mark.parametrize(
         ("target", "dimensions", "allowed"),
         [

@@ -262,3 +262,12 @@ def test_manifests_are_what_counts_as_an_index(home: Path) -> None:
     (home / "bells" / MANIFEST).write_text("{}")
     (home / "other").mkdir()
     assert "1 index, held by nobody" in diagnose()[1]["index folder"]["says"]
+
+
+def test_the_address_of_a_server_for_embeddings_is_no_key_for_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("CHAPTERVERSE_EMBEDDING", "openai:nomic-embed-text")
+    code, findings = diagnose()
+    assert (code, findings["embedding openai:nomic-embed-text"]["state"]) == (0, "ok")
+    openai = findings["generation openai"]
+    assert (openai["state"], openai["says"]) == ("off", "not configured: set OPENAI_API_KEY to use it")

@@ -149,10 +149,14 @@ class Target:
         return self.card.name
 
 
-def card_for(provider: str, offered: Capabilities, model: str | None, dimensions: int | None) -> ModelCard:
-    """The card of a model, listed or (given its dimensions) not; refuses dimensions that it does not have."""
+def card_for(provider: str, offered: Capabilities, model: str | None, options: Mapping[str, Any]) -> ModelCard:
+    """The card of a model, listed or not; refuses dimensions that it does not have.
+
+    One that is not listed needs its `dimensions`, or a `base_url`: what another server has, only that server knows.
+    """
+    dimensions = options.get("dimensions")
     listed = {card.name: card for card in offered.models}
-    card = offered.models[0] if model is None else listed.get(model) or _unlisted(provider, offered, model, dimensions)
+    card = offered.models[0] if model is None else listed.get(model) or _unlisted(provider, offered, model, options)
     own = (None, card.dimensions)
     if card.dimensions is not None and dimensions not in own and dimensions not in card.allowed_dimensions:
         allowed = _listing(card.allowed_dimensions) or str(card.dimensions)
@@ -163,8 +167,9 @@ def card_for(provider: str, offered: Capabilities, model: str | None, dimensions
     return card
 
 
-def _unlisted(provider: str, offered: Capabilities, model: str, dimensions: int | None) -> ModelCard:
-    if offered.takes_other_models and dimensions is not None:
+def _unlisted(provider: str, offered: Capabilities, model: str, options: Mapping[str, Any]) -> ModelCard:
+    dimensions = options.get("dimensions")
+    if offered.takes_other_models and (dimensions or options.get("base_url")):
         return replace(offered.models[0], name=model, dimensions=dimensions, allowed_dimensions=(), price=None)
     known = ", ".join(card.name for card in offered.models)
     hint = " To use it all the same, give its dimensions." if offered.takes_other_models else ""

@@ -42,7 +42,7 @@ class LocalEmbedder:
         auth: Mapping[str, str],  # noqa: ARG002 (nothing to be let into)
         options: Mapping[str, Any],
     ) -> None:
-        card_for("local", self.capabilities(), model, options.get("dimensions"))
+        card_for("local", self.capabilities(), model, options)
 
     async def embed(
         self,

@@ -107,11 +107,10 @@ class Registry:
         address = environment([offered.base_url_variable])
         if address and "base_url" in offered.options:
             settled.setdefault("base_url", address)
-        wanted = settled.get("dimensions")
-        card = card_for(key, offered, model or in_name or None, wanted)
+        card = card_for(key, offered, model or in_name or None, settled)
         own_auth = auth_for(key, auth)
         adapter.validate_config(card.name, own_auth, settled)
-        return Target(key, adapter, card, wanted or card.dimensions, own_auth, settled)
+        return Target(key, adapter, card, settled.get("dimensions") or card.dimensions, own_auth, settled)
 
     async def close(self) -> None:
         """Let go of the connections that belong to the running event loop."""

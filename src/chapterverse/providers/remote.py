@@ -79,7 +79,7 @@ class Remote(ABC, Generic[Client, Answer]):
         )
 
     def validate_config(self, model: str, auth: Mapping[str, str], options: Mapping[str, Any]) -> None:
-        card_for(self.provider.name, self.capabilities(), model, options.get("dimensions"))
+        card_for(self.provider.name, self.capabilities(), model, options)
         access = self._access(auth, options)
         if not self._may_enter(access):
             raise missing_key(self.provider)
@@ -99,7 +99,7 @@ class Remote(ABC, Generic[Client, Answer]):
     ) -> Embedded:
         self.validate_config(model, auth, options)
         wanted = options.get("dimensions")
-        card = card_for(self.provider.name, self.capabilities(), model, wanted)
+        card = card_for(self.provider.name, self.capabilities(), model, options)
         job = Job(texts, input_type, card, None if wanted == card.dimensions else wanted)
         access = self._access(auth, options)
         try:

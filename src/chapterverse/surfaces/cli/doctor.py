@@ -273,7 +273,9 @@ def _generation(choice: str) -> Iterator[_Provider]:
     for name in NAMES:
         chosen = name == _name(choice)
         entry = HOSTED.get(name)
-        variables = (*entry.provider.key_variables, *filter(None, [entry.base_url_variable])) if entry else ()
+        variables = entry.provider.key_variables if entry else ()
+        if entry and not entry.needs_key and entry.base_url_variable:  # elsewhere an address does not do
+            variables = (*variables, entry.base_url_variable)
         wanted = choice if chosen else f"{name}:{entry.example}" if entry else name
         yield _Provider(
             f"generation {choice if chosen else name}",
