@@ -73,6 +73,12 @@ def _providers() -> Iterator[str]:
             keys.update(HOSTED[name].provider.key_variables)
             addresses.add(HOSTED[name].base_url_variable)
         yield f"| `{name}` | {_codes(keys)} | {_codes(addresses - {''})} |"
+    yield ""
+    yield "`vertex_gemini` also takes Google's own sign-in (`gcloud auth application-default login`, or"
+    yield "`GOOGLE_APPLICATION_CREDENTIALS`), and with it `GOOGLE_CLOUD_PROJECT` and perhaps `GOOGLE_CLOUD_LOCATION`."
+    yield ""
+    yield "Providers and Qdrant are reached through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names, but for the hosts"
+    yield "in `NO_PROXY`: put servers of your own network there. Web sites are read without a proxy."
 
 
 def _others() -> Iterator[str]:
@@ -84,6 +90,8 @@ def _others() -> Iterator[str]:
         for parameter in command.params
         if isinstance(variable := getattr(parameter, "envvar", None), str)
     }
+    for name in ServiceSettings.model_fields:  # these have been told of
+        said.pop(_variable(ServiceSettings, name), None)
     for variable, text in sorted(said.items()):
         yield f"| `{variable}` | {text} |"
 

@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,6 +73,21 @@ def test_a_failure_is_told_once_and_not_logged_to_the_terminal_before(httpserver
     done = subprocess.run(asked, env={**os.environ, **keys}, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert done.stderr.startswith("chapterverse: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["ask", QUESTION, "-s", BELL], ["mcp"], ["mcp", "--http", "127.0.0.1:0"]],
+    ids=["ask", "mcp", "mcp over HTTP"],
+)
+def test_the_model_that_is_configured_is_the_one_of_every_command(command: list[str], tmp_path: Path) -> None:
+    configured = {"CHAPTERVERSE_MODEL": "nobody:m", "CHAPTERVERSE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "chapterverse", *command],
+        env={**os.environ, **configured}, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'nobody'" in done.stderr
 
 
 def test_a_provider_that_is_not_there_is_an_error_to_try_again() -> None:

@@ -93,7 +93,7 @@ class ServiceSettings(_FromEnvironment):
     roots: Listed = ()
     """Folders, web addresses and `gdrive:<id>` that indexes may be built from over HTTP; nothing else may be read."""
     model: str = "local"
-    """Who writes the answers: `local`, or `provider:model`."""
+    """Who writes the answers: `local`, or `provider:model`; of `ask`, `eval` and `mcp` too."""
     deadline: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """Seconds that an answer or a search may take."""
     max_body: int = Field(default=1_000_000, ge=1)

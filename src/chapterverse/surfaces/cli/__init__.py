@@ -45,6 +45,9 @@ def _root(
 Password = Annotated[
     str | None, typer.Option(help="Password of encrypted PDFs.", envvar="CHAPTERVERSE_PASSWORD", show_envvar=True)
 ]
+Model = Annotated[
+    str, typer.Option(help="Who writes: `local`, or provider:model.", envvar="CHAPTERVERSE_MODEL", show_envvar=True)
+]
 
 
 @app.command()
@@ -254,7 +257,7 @@ def ask(
     page: Pages = None,
     file: Files = None,
     read_until: ReadUntil = None,
-    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    model: Model = "local",
     deadline: Deadline = None,
     save: Annotated[Path | None, typer.Option(help="Keep the answer as a receipt, for `verify`.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show confidence, timings and what was dropped.")] = False,
@@ -297,7 +300,7 @@ def verify(
 def evaluate(
     questions: Annotated[str, typer.Argument(help="A file of questions, a JSON object per line; `sample` has some.")],
     index: Index = None,
-    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    model: Model = "local",
     json: Annotated[Path | None, typer.Option(help="Keep the run in this file, for --against.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a report: curves, and every wrong case.")] = None,
     against: Annotated[Path | None, typer.Option(help="Compare with a run that --json has kept.")] = None,
@@ -383,7 +386,7 @@ def mcp(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP there, at /mcp, instead of stdin and stdout."),
     ] = None,
-    model: Annotated[str, typer.Option(help="Who writes: `local`, or provider:model.")] = "local",
+    model: Model = "local",
 ) -> None:
     """Offer the books to an assistant through the Model Context Protocol (MCP)."""
     from chapterverse.surfaces.mcp.run import run_http, run_stdio
