@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationE
 from chapterverse.index.manifest import check_index_id
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import AsyncLibrary, Ingestion, Library
+from chapterverse.library.asynchronous import Asking
 from chapterverse.library.terms import slug
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
@@ -797,3 +799,12 @@ def test_blocking_calls_work_inside_a_running_loop(library: Library, books: Path
         return len(library.search("bell").found)
 
     assert asyncio.run(inside()) > 0
+
+
+def test_plain_code_is_told_what_it_may_give(library: Library) -> None:
+    for name in ("add", "ask", "search", "sync"):
+        plain = inspect.signature(getattr(Library, name))
+        assert plain == inspect.signature(getattr(AsyncLibrary, name))
+        assert all(one.kind is not one.VAR_KEYWORD for one in plain.parameters.values())
+    asked = set(inspect.signature(AsyncLibrary.ask).parameters)
+    assert set(Asking.__annotations__) == asked - {"self", "question", "watch"}

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from chapterverse.answer.needs import Mind
 from chapterverse.answer.pipeline import Watch, ask
@@ -69,6 +69,20 @@ class SearchResult:
         if self.diagnostics.empty_because == "below_threshold":
             return f"no passage scores {self.settings.min_score:g} or more"
         return self.diagnostics.unmet or "no passage has any of these words"
+
+
+class Asking(TypedDict, total=False):
+    """What `ask` takes beside the question, but for `watch`: `stream` tells of everything itself."""
+
+    selection: str | None
+    index: str | None
+    settings: Retrieval | None
+    where: Filter | None
+    scope: QueryScope | None
+    history: Sequence[Mapping[str, str]]
+    generation: Generation
+    access: Access
+    validation: ValidationSettings | None
 
 
 class AsyncLibrary(Indexes):
@@ -193,7 +207,7 @@ class AsyncLibrary(Indexes):
             self.on_answer(answer)
         return answer
 
-    async def stream(self, question: str, **options: Any) -> AsyncGenerator[AnswerEvent]:
+    async def stream(self, question: str, **options: Unpack[Asking]) -> AsyncGenerator[AnswerEvent]:
         """Ask, and hear of it as it happens: stages, sentences that have passed the gate, and last the whole answer.
 
         Takes what `ask` takes, and ends as it ends. Whoever stops listening stops the work.

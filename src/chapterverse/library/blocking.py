@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
-from chapterverse.errors import AstRagError
-from chapterverse.index.build import BuildResult
-from chapterverse.index.sync import SyncResult
-from chapterverse.library.asynchronous import AsyncLibrary, SearchResult
-from chapterverse.library.catalogue import Inspection
+from chapterverse.library.asynchronous import Asking, AsyncLibrary
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
-from chapterverse.types import Answer, AnswerEvent, Document, Entry, IndexRecord
+from chapterverse.types import AnswerEvent
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -75,8 +73,42 @@ async def _end_all() -> None:
     await asyncio.gather(*left, return_exceptions=True)
 
 
+def _blocking(
+    method: Callable[Concatenate[AsyncLibrary, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Library, P], T]:
+    """The same method for plain code, with the same arguments."""
+
+    @wraps(method)
+    def call(self: Library, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        asynchronous: Callable[P, Coroutine[Any, Any, T]] = getattr(self._library, method.__name__)
+        return self._loop.run(asynchronous(*args, **kwargs))
+
+    call.__qualname__ = f"Library.{method.__name__}"
+    return call
+
+
 class Library:
     """The same for plain, blocking code: in a script, a notebook, or inside a running event loop."""
+
+    add = _blocking(AsyncLibrary.add)
+    build = _blocking(AsyncLibrary.build)
+    sync = _blocking(AsyncLibrary.sync)
+    share = _blocking(AsyncLibrary.share)
+    search = _blocking(AsyncLibrary.search)
+    ask = _blocking(AsyncLibrary.ask)
+    answer_from = _blocking(AsyncLibrary.answer_from)
+    document = _blocking(AsyncLibrary.document)
+    find = _blocking(AsyncLibrary.find)
+    record = _blocking(AsyncLibrary.record)
+    vectors = _blocking(AsyncLibrary.vectors)
+    indexes = _blocking(AsyncLibrary.indexes)
+    survey = _blocking(AsyncLibrary.survey)
+    inspect = _blocking(AsyncLibrary.inspect)
+    calibrate = _blocking(AsyncLibrary.calibrate)
+    remove = _blocking(AsyncLibrary.remove)
+    remove_source = _blocking(AsyncLibrary.remove_source)
+    export_index = _blocking(AsyncLibrary.export_index)
+    import_index = _blocking(AsyncLibrary.import_index)
 
     def __init__(self, settings: Settings | None = None, **parts: Any) -> None:
         self._loop = BackgroundLoop()
@@ -115,31 +147,7 @@ class Library:
     def reader(self) -> Reader:
         return self._library.reader
 
-    def share(self) -> None:
-        """Let the other processes of this machine reach the indexes through this one; see `AsyncLibrary.share`."""
-        self._loop.run(self._library.share())
-
-    def add(self, address: str | Path, **options: Any) -> BuildResult | SyncResult:
-        """Index a book or a folder; see `AsyncLibrary.add`."""
-        return self._loop.run(self._library.add(address, **options))
-
-    def build(self, *what: Any, **options: Any) -> BuildResult:
-        """Build an index, or replace one; see `AsyncLibrary.build`."""
-        return self._loop.run(self._library.build(*what, **options))
-
-    def sync(self, index: str | None = None, **options: Any) -> SyncResult:
-        """Bring an index into step with its sources; see `AsyncLibrary.sync`."""
-        return self._loop.run(self._library.sync(index, **options))
-
-    def search(self, query: str, **options: Any) -> SearchResult:
-        """The passages of an index that bear on a query; see `AsyncLibrary.search`."""
-        return self._loop.run(self._library.search(query, **options))
-
-    def ask(self, question: str, **options: Any) -> Answer:
-        """Answer a question from an index, or from a selection alone; see `AsyncLibrary.ask`."""
-        return self._loop.run(self._library.ask(question, **options))
-
-    def stream(self, question: str, **options: Any) -> Iterator[AnswerEvent]:
+    def stream(self, question: str, **options: Unpack[Asking]) -> Iterator[AnswerEvent]:
         """Ask, and hear of it as it happens; see `AsyncLibrary.stream`."""
         events = self._library.stream(question, **options)
 
@@ -151,55 +159,3 @@ class Library:
                 yield event
         finally:
             self._loop.run(events.aclose())
-
-    def answer_from(self, question: str, entries: Sequence[Entry], **options: Any) -> Answer:
-        """Answer from passages that were found before; see `AsyncLibrary.answer_from`."""
-        return self._loop.run(self._library.answer_from(question, entries, **options))
-
-    def document(self, file_id: str, index: str | None = None) -> Document:
-        """A whole document, as the index holds it."""
-        return self._loop.run(self._library.document(file_id, index))
-
-    def find(self, index: str | None = None) -> str:
-        """The id of the index that is meant; see `AsyncLibrary.find`."""
-        return self._loop.run(self._library.find(index))
-
-    def record(self, index: str | None = None) -> IndexRecord:
-        """The record of the index that is meant; see `AsyncLibrary.record`."""
-        return self._loop.run(self._library.record(index))
-
-    def vectors(self, chunk_ids: Sequence[str], index: str | None = None) -> dict[str, Sequence[float]]:
-        """The embeddings of chunks, by their ids."""
-        return self._loop.run(self._library.vectors(chunk_ids, index))
-
-    def indexes(self) -> list[IndexRecord]:
-        """Every index whose record can be read, by id."""
-        return self._loop.run(self._library.indexes())
-
-    def survey(self) -> tuple[list[Inspection], dict[str, AstRagError]]:
-        """What every index holds, and what is wrong with those that cannot be opened; see `AsyncLibrary.survey`."""
-        return self._loop.run(self._library.survey())
-
-    def inspect(self, index: str | None = None) -> Inspection:
-        """What an index holds."""
-        return self._loop.run(self._library.inspect(index))
-
-    def calibrate(self, calibration: Mapping[str, Any], index: str | None = None) -> IndexRecord:
-        """Store with an index from where an answer counts as present."""
-        return self._loop.run(self._library.calibrate(calibration, index))
-
-    def remove(self, index: str) -> str:
-        """Delete an index, a damaged one too; its id."""
-        return self._loop.run(self._library.remove(index))
-
-    def remove_source(self, index: str, address: str | Path) -> SyncResult:
-        """Drop one of several sources of an index; see `AsyncLibrary.remove_source`."""
-        return self._loop.run(self._library.remove_source(index, address))
-
-    def export_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
-        """Write an index to one file."""
-        return self._loop.run(self._library.export_index(path, index, replace_old=replace_old))
-
-    def import_index(self, path: Path, index: str | None = None, *, replace_old: bool = False) -> IndexRecord:
-        """Read an index from a file; one of the same id is an error, or with `replace_old` replaced."""
-        return self._loop.run(self._library.import_index(path, index, replace_old=replace_old))
