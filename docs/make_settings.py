@@ -77,8 +77,8 @@ def _providers() -> Iterator[str]:
     yield "`vertex_gemini` also takes Google's own sign-in (`gcloud auth application-default login`, or"
     yield "`GOOGLE_APPLICATION_CREDENTIALS`), and with it `GOOGLE_CLOUD_PROJECT` and perhaps `GOOGLE_CLOUD_LOCATION`."
     yield ""
-    yield "Providers and Qdrant are reached through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names, but for the hosts"
-    yield "in `NO_PROXY`: put servers of your own network there. Web sites are read without a proxy."
+    yield "Providers and Qdrant are reached through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names, but for"
+    yield "hosts in `NO_PROXY`: put servers of your own network there. Web sites are read without a proxy."
 
 
 def _others() -> Iterator[str]:
