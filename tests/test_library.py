@@ -24,6 +24,7 @@ from chapterverse.index.manifest import check_index_id
 from chapterverse.index.sync import SyncResult
 from chapterverse.library import AsyncLibrary, Ingestion, Library
 from chapterverse.library.asynchronous import Asking
+from chapterverse.library.catalogue import Parts
 from chapterverse.library.terms import slug
 from chapterverse.providers.fake import FakeEmbedder
 from chapterverse.providers.service import Embeddings
@@ -801,10 +802,11 @@ def test_blocking_calls_work_inside_a_running_loop(library: Library, books: Path
     assert asyncio.run(inside()) > 0
 
 
-def test_plain_code_is_told_what_it_may_give(library: Library) -> None:
+def test_plain_code_is_told_what_it_may_give() -> None:
     for name in ("add", "ask", "search", "sync"):
         plain = inspect.signature(getattr(Library, name))
         assert plain == inspect.signature(getattr(AsyncLibrary, name))
         assert all(one.kind is not one.VAR_KEYWORD for one in plain.parameters.values())
     asked = set(inspect.signature(AsyncLibrary.ask).parameters)
     assert set(Asking.__annotations__) == asked - {"self", "question", "watch"}
+    assert {"self", "settings", *Parts.__annotations__} == set(inspect.signature(AsyncLibrary.__init__).parameters)

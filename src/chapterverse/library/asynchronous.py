@@ -36,6 +36,7 @@ from chapterverse.library.asking import (
     Shelf,
     Writer,
 )
+from chapterverse.library.catalogue import Parts
 from chapterverse.library.clipping import found_within, parts_within
 from chapterverse.library.deadline import Deadline, for_answer, for_search
 from chapterverse.library.embedding import FROM_ENVIRONMENT, Access, made_with
@@ -92,7 +93,7 @@ class AsyncLibrary(Indexes):
     """Is told of every answer to `ask`, whichever surface asked."""
 
     @classmethod
-    async def open(cls, path: str | Path, settings: Settings | None = None, **parts: Any) -> Self:
+    async def open(cls, path: str | Path, settings: Settings | None = None, **parts: Unpack[Parts]) -> Self:
         """A library to ask about the book or the folder of books at `path`: indexed if it is not, in step if it is.
 
         A path of indexes, an empty folder or a new one opens the library that is kept there.

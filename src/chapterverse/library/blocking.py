@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from chapterverse.library.asynchronous import Asking, AsyncLibrary
+from chapterverse.library.catalogue import Parts
 from chapterverse.protocols import Reader
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
@@ -110,12 +111,12 @@ class Library:
     export_index = _blocking(AsyncLibrary.export_index)
     import_index = _blocking(AsyncLibrary.import_index)
 
-    def __init__(self, settings: Settings | None = None, **parts: Any) -> None:
+    def __init__(self, settings: Settings | None = None, **parts: Unpack[Parts]) -> None:
         self._loop = BackgroundLoop()
         self._library = AsyncLibrary(settings, **parts)
 
     @classmethod
-    def open(cls, path: str | Path, settings: Settings | None = None, **parts: Any) -> Self:
+    def open(cls, path: str | Path, settings: Settings | None = None, **parts: Unpack[Parts]) -> Self:
         """A library to ask about the book or the folder of books at `path`; see `AsyncLibrary.open`."""
         library, loop = cls.__new__(cls), BackgroundLoop()
         library._loop, library._library = loop, loop.run(AsyncLibrary.open(path, settings, **parts))

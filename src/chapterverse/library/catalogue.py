@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.validate import ValidationSettings
@@ -29,6 +29,14 @@ class Inspection:
     record: IndexRecord
     sources: tuple[SourceRecord, ...]
     stats: IndexStats
+
+
+class Parts(TypedDict, total=False):
+    """What a library can be given instead of the parts that it would open."""
+
+    store: Store | None
+    embeddings: Embeddings | None
+    reader: Reader | None
 
 
 class Catalogue:
