@@ -80,6 +80,14 @@ def test_every_page_is_reachable_from_the_readme() -> None:
         assert f"docs/{page.name}" in readme, page.name
 
 
+def test_every_reason_that_a_file_is_not_read_for_is_explained() -> None:
+    sources = [path.read_text() for path in (ROOT / "src/chapterverse/ingest").rglob("*.py")]
+    reasons = {one for text in sources for one in re.findall(r'UnreadableFileError\(\s*"(\w+)"', text)}
+    reasons |= {one for text in sources for one in re.findall(r'reason = "(\w+)" if', text)}
+    explained = set(re.findall(r"`(\w+)`", (ROOT / "docs/safety.md").read_text().partition("## Reasons")[2]))
+    assert {"damaged", "missing", "refused"} <= reasons <= explained
+
+
 def test_make_targets_in_the_readme_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     mentioned = set(re.findall(r"\bmake ([a-z][\w-]*)", (ROOT / "README.md").read_text()))
