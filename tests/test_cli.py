@@ -61,6 +61,7 @@ def test_read_a_folder_with_bad_files(tmp_path: Path) -> None:
         (["read", "no-such-book.pdf"], 1, "no file or folder 'no-such-book.pdf'"),
         (["read", "ftp://x.example/book"], 1, "not supported"),
         (["read", "http://127.0.0.1:9/"], 1, "If you trust it, allow private addresses (--allow-private)."),
+        (["add", "sample", "--embedding", "openai:other"], 1, "From Python it can be used, with its dimensions;"),
         (["read"], 2, "Missing argument"),
         (["read", "sample", "--nonsense"], 2, "No such option"),
         (["frobnicate"], 2, "No such command"),

@@ -269,6 +269,8 @@ class Capabilities:
     base_url_variable: str = ""
     """The environment variable that may hold its address."""
     takes_other_models: bool = False
+    serves_anywhere: bool = False
+    """Whether a `base_url` may lead to servers of anybody, with models that only they know."""
     """Whether a model that is not listed may be used, given its `dimensions`."""
     keeps: bool = False
     """Whether its vectors are worth keeping: they cost money, and equal texts always get equal ones."""

@@ -117,8 +117,9 @@ class TestResolving:
             there.setenv("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")
             target = Registry().resolve("openai:nomic-embed-text")
         assert (target.model, target.dimensions, target.card.price) == ("nomic-embed-text", None, None)
-        with pytest.raises(AstRagEmbeddingCapabilityError, match="no model 'nomic-embed-text'"):
-            Registry().resolve("openai:nomic-embed-text", auth=KEY)
+        for name, options in (("openai", {}), ("cohere", {"base_url": "http://127.0.0.1:11434"})):
+            with pytest.raises(AstRagEmbeddingCapabilityError, match="no model 'nomic-embed-text'"):
+                Registry().resolve(f"{name}:nomic-embed-text", auth=KEY, options=options)
 
     @pytest.mark.parametrize(
         ("target", "dimensions", "allowed"),

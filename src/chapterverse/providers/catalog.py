@@ -152,7 +152,7 @@ class Target:
 def card_for(provider: str, offered: Capabilities, model: str | None, options: Mapping[str, Any]) -> ModelCard:
     """The card of a model, listed or not; refuses dimensions that it does not have.
 
-    One that is not listed needs its `dimensions`, or a `base_url`: what another server has, only that server knows.
+    One that is not listed needs its `dimensions`, or stands on a server that is known by its `base_url` alone.
     """
     dimensions = options.get("dimensions")
     listed = {card.name: card for card in offered.models}
@@ -169,7 +169,8 @@ def card_for(provider: str, offered: Capabilities, model: str | None, options: M
 
 def _unlisted(provider: str, offered: Capabilities, model: str, options: Mapping[str, Any]) -> ModelCard:
     dimensions = options.get("dimensions")
-    if offered.takes_other_models and (dimensions or options.get("base_url")):
+    elsewhere = offered.serves_anywhere and options.get("base_url")
+    if offered.takes_other_models and (dimensions or elsewhere):
         return replace(offered.models[0], name=model, dimensions=dimensions, allowed_dimensions=(), price=None)
     known = ", ".join(card.name for card in offered.models)
     hint = " To use it all the same, give its dimensions." if offered.takes_other_models else ""

@@ -23,6 +23,7 @@ class OpenAIEmbedder(Remote["AsyncOpenAI", bytes]):
     package = "openai"
     extra = "openai"
     base_url_variable = "OPENAI_BASE_URL"
+    serves_anywhere = True
     home: ClassVar[str] = "https://api.openai.com/v1"
     encoding: ClassVar[Literal["float", "base64", "base64_int8"]] = "base64"
 
@@ -83,6 +84,7 @@ class OpenRouterEmbedder(OpenAIEmbedder):
     provider = Provider("openrouter", "OpenRouter", ("OPENROUTER_API_KEY",))
     models = catalog.OPENROUTER
     base_url_variable = ""
+    serves_anywhere = False
     home = "https://openrouter.ai/api/v1"
     encoding = "float"  # not every provider behind it knows base64
 
@@ -91,6 +93,7 @@ class PerplexityEmbedder(OpenAIEmbedder):
     provider = Provider("perplexity", "Perplexity", ("PERPLEXITY_API_KEY", "PPLX_API_KEY"))
     models = catalog.PERPLEXITY
     base_url_variable = ""
+    serves_anywhere = False
     home = "https://api.perplexity.ai/v1"
     encoding = "base64_int8"
 

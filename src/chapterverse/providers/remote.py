@@ -61,6 +61,7 @@ class Remote(ABC, Generic[Client, Answer]):
     base_url_variable: ClassVar[str] = ""
     more_options: ClassVar[tuple[str, ...]] = ()
     concurrency: ClassVar[int] = 4
+    serves_anywhere: ClassVar[bool] = False
 
     def __init__(self) -> None:
         # A client's connections belong to the event loop that they were opened in.
@@ -74,6 +75,7 @@ class Remote(ABC, Generic[Client, Answer]):
             key_variables=self.provider.key_variables,
             base_url_variable=self.base_url_variable,
             takes_other_models=True,
+            serves_anywhere=self.serves_anywhere,
             keeps=True,
             concurrency=self.concurrency,
         )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 _HINTS = {
     "Name one of them.": "Say --index NAME, or set CHAPTERVERSE_INDEX.",
+    "To use it all the same, give its dimensions.": (
+        "From Python it can be used, with its dimensions; a server of your own with any model is `openai:MODEL`, at the"
+        " address in OPENAI_BASE_URL."
+    ),
     "allow_private_addresses": "--allow-private",
     "allow more time with CHAPTERVERSE_DEADLINE.": "allow more time, with --deadline SECONDS or CHAPTERVERSE_DEADLINE.",
     "drop it with remove_source, or add the place where it is now as replacing it.": (
