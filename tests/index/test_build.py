@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -14,13 +15,14 @@ from chapterverse.errors import AstRagIndexError, AstRagValidationError, StoreUn
 from chapterverse.index import lexical
 from chapterverse.index.archive import export_index, import_index
 from chapterverse.index.build import CutFile, build_index
+from chapterverse.index.collection import GenerationReader
 from chapterverse.index.edge import EdgeStore
 from chapterverse.index.server import ServerStore
 from chapterverse.index.sync import SyncResult, plan_sync, sync_index
 from chapterverse.protocols import Vectors
-from chapterverse.types import Document, EmbeddingModel, Filter, IndexRecord, Notice
+from chapterverse.types import Document, EmbeddingModel, Filter, IndexRecord, Notice, SourceRecord
 from tests.conformance.store import GARDEN, TALK, WHALE
-from tests.index.books import book, held, record, texts, vector
+from tests.index.books import book, held, record, source, texts, vector
 from tests.index.shelves import CountingEmbed, cut, files, fingerprints
 from tests.index.standin import StandIn
 
@@ -401,6 +403,21 @@ class TestSync:
             await sync_index(store, plan, files(TALK), CountingEmbed())
         assert refused.value.retryable
         assert await texts(store) == paragraphs(GARDEN)
+
+    async def test_a_plan_takes_no_longer_than_its_files_are_many(
+        self, store: EdgeStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        many = [replace(source(WHALE), file_id=f"{number}.md") for number in range(10_000)]
+
+        async def sources(_: GenerationReader) -> list[SourceRecord]:
+            return many
+
+        monkeypatch.setattr(GenerationReader, "sources", sources)
+        base = await store.record("shelf")
+        began = time.process_time()
+        plan = await plan_sync(store, base, base, {one.file_id: one.fingerprint for one in many})
+        assert time.process_time() - began < 2
+        assert (len(plan.unchanged), plan.is_empty) == (10_000, True)
 
 
 class TestArchive:

@@ -92,11 +92,12 @@ async def plan_sync(
         for file_id, fingerprint in offered.items()
         if file_id in held and held[file_id].fingerprint == fingerprint and file_id not in moved
     ]
+    same = set(unchanged)
     return SyncPlan(
         base=base,
         target=target,
         added=tuple(file_id for file_id in offered if file_id not in held),
-        changed=tuple(file_id for file_id in offered if file_id in held and file_id not in set(unchanged)),
+        changed=tuple(file_id for file_id in offered if file_id in held and file_id not in same),
         removed=tuple(file_id for file_id in held if file_id not in offered),
         unchanged=tuple(unchanged),
         unchanged_chunks=sum(held[file_id].chunk_count for file_id in unchanged),
