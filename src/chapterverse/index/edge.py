@@ -18,7 +18,6 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +40,7 @@ from chapterverse.index.manifest import (
 )
 from chapterverse.index.owner import Owner, find_owner
 from chapterverse.index.shard import Shard
+from chapterverse.index.threads import ClosedStoreError, Threads
 from chapterverse.types import IndexRecord
 
 P = ParamSpec("P")
@@ -88,7 +88,7 @@ class EdgeStore:
         self._held: dict[str, _Held] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._mutex = threading.Lock()
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="chapterverse-index")
+        self._executor = Threads(threads)
 
     async def indexes(self) -> list[str]:
         return await self._run(self._indexes)
@@ -122,12 +122,15 @@ class EdgeStore:
         await self._elsewhere(None)
 
     async def close(self) -> None:
-        if self._owner is not None:
-            await self._owner.close()
-            self._owner = None
+        """Let go of all indexes, once what is under way is done; a process that was forked since has none to let go."""
+        if not self._executor.are_here:
+            return
+        owner, self._owner = self._owner, None
+        if owner is not None:
+            await owner.close()
         await asyncio.gather(*self._closing)
-        await self._run(self._close)
         self._executor.shutdown(wait=False)
+        await asyncio.to_thread(self._close)
 
     async def _elsewhere(self, index: str | None) -> ForwardedIndexes | None:
         """The indexes as another process serves them, if one owns them all; not those that this one holds already."""
@@ -155,6 +158,11 @@ class EdgeStore:
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         work = partial(self._guard, partial(call, *args, **kwargs))
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    async def _leave(self, call: Callable[[], None]) -> None:
+        """Let go of what a reader or writer has: where the store is closed, that has been done, or opening does it."""
+        with suppress(ClosedStoreError):
+            await self._run(call)
 
     def _guard(self, call: Callable[[], T]) -> T:
         with self._folder_errors(), self._mutex:
@@ -186,7 +194,7 @@ class EdgeStore:
             self._tidy(held)
 
         return GenerationReader(
-            current.shard, current.manifest.record, current.manifest.generation, lambda: self._run(release)
+            current.shard, current.manifest.record, current.manifest.generation, lambda: self._leave(release)
         )
 
     def _create(self, record: IndexRecord, replace: bool) -> GenerationWriter:
@@ -252,7 +260,7 @@ class EdgeStore:
             record,
             base,
             publish=lambda final: self._run(publish, final),
-            discard=lambda: self._run(discard),
+            discard=lambda: self._leave(discard),
         )
 
     def _switch(self, held: _Held, manifest: Manifest, shard: Shard) -> None:
@@ -336,6 +344,7 @@ class EdgeStore:
                     continue  # another process is building it right now
 
     def _close(self) -> None:
+        self._executor.shutdown()
         for held in self._held.values():
             for shard in [*held.retired, *([held.current.shard] if held.current else [])]:
                 shard.close()

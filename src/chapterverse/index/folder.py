@@ -112,10 +112,16 @@ def read_holder(folder: Path) -> Holder | None:
 
 
 def _locked(index: str, holder: Holder | None) -> AstRagIndexError:
+    if holder and holder.pid == os.getpid():
+        hint = "That is this process: close the library in it that has the index open (`close()`), or ask that one."
+    else:
+        hint = (
+            "An embedded index belongs to one process at a time: wait for that one, or stop it. While `chapterverse"
+            " serve` runs, all other commands work through it; a Qdrant server (set QDRANT_URL) takes any number of"
+            " processes."
+        )
     return AstRagIndexError(
-        f"The index '{index}' is in use by {holder or 'another process'}. An embedded index belongs to one process at "
-        "a time: wait for that one, or stop it. While `chapterverse serve` runs, all other commands work through it; "
-        "a Qdrant server (set QDRANT_URL) takes any number of processes.",
+        f"The index '{index}' is in use by {holder or 'another process'}. {hint}",
         details={"reason": "locked", "holder": to_dict(holder) if holder else None},
         retryable=True,
     )

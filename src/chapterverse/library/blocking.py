@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import weakref
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
+from chapterverse.index.threads import ClosedStoreError, closed
 from chapterverse.library.asynchronous import Asking, AsyncLibrary
 from chapterverse.library.catalogue import Parts
 from chapterverse.protocols import Reader
@@ -24,19 +28,27 @@ T = TypeVar("T")
 class BackgroundLoop:
     """An event loop in a thread of its own, so that blocking calls work in notebooks and inside a running loop.
 
-    After a fork the thread is gone, so the child starts its own; Ctrl-C cancels what is under way.
+    After a fork the thread is gone, so the child starts its own; Ctrl-C cancels what is under way. Nobody needs to
+    close it: it ends with what it belongs to.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid = 0
+        self._closed = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine's result."""
-        future = asyncio.run_coroutine_threadsafe(work, self._running())
+        with self._lock:  # or it could come to a loop that has just stopped, and wait for ever
+            if self._closed:
+                work.close()
+                raise closed()
+            future = asyncio.run_coroutine_threadsafe(work, self._running())
         try:
             return future.result()
+        except CancelledError as error:
+            raise (closed(error) if self._closed else error) from error
         except BaseException:
             future.cancel()
             raise
@@ -44,17 +56,24 @@ class BackgroundLoop:
     def close(self) -> None:
         """Stop the loop and its thread."""
         with self._lock:
+            self._closed = True
             loop, self._loop = self._loop, None
-        if loop is not None and self._pid == os.getpid():
-            loop.call_soon_threadsafe(loop.stop)
+        if loop is not None:
+            _stop(loop, self._pid)
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self._pid != os.getpid():
-                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
-                thread = threading.Thread(target=_serve, args=(self._loop,), name="chapterverse-loop", daemon=True)
-                thread.start()
-            return self._loop
+        if self._loop is None or self._pid != os.getpid():
+            self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+            thread = threading.Thread(target=_serve, args=(self._loop,), name="chapterverse-loop", daemon=True)
+            thread.start()
+            weakref.finalize(self, _stop, self._loop, self._pid).atexit = False
+        return self._loop
+
+
+def _stop(loop: asyncio.AbstractEventLoop, pid: int) -> None:
+    with suppress(RuntimeError):  # it has been closed
+        if pid == os.getpid():
+            loop.call_soon_threadsafe(loop.stop)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
@@ -129,8 +148,10 @@ class Library:
         self.close()
 
     def close(self) -> None:
-        self._loop.run(self._library.close())
-        self._loop.close()
+        """Let go of the indexes; once is enough."""
+        with suppress(ClosedStoreError):  # it was closed before
+            self._loop.run(self._library.close())
+            self._loop.close()
 
     def run(self, work: Callable[[AsyncLibrary], Coroutine[Any, Any, T]]) -> T:
         """Wait for what a coroutine does with the async library."""
@@ -159,4 +180,5 @@ class Library:
             while (event := self._loop.run(following())) is not None:
                 yield event
         finally:
-            self._loop.run(events.aclose())
+            with suppress(ClosedStoreError):
+                self._loop.run(events.aclose())

@@ -174,7 +174,7 @@ def index_name(address: str) -> str:
 
 def home_at(path: str | Path) -> Path | None:
     """The folder of indexes that a path names: one with indexes, an empty one, a new one; None if it is a book."""
-    elsewhere = str(path) == SAMPLE or _SCHEME.match(str(path))
+    elsewhere = str(path) == SAMPLE or _SCHEME.match(str(path)) or "\0" in str(path)
     try:
         folder = Path(path).expanduser()
         if folder.is_dir():
