@@ -23,6 +23,9 @@ Rerank = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
 
 _POOL = 50
 """How many candidates each search brings at the least: fusion and reranking need some to choose from."""
+_WIDER = (8, 64)
+"""How many times as many it brings where these hold few passages: one that is in many files hides no others."""
+_FEW = 8
 _SPARE = 4
 """How many more than are needed are fetched at first: some may be duplicates of others, and a server is far away."""
 _OPENING = 8
@@ -94,15 +97,19 @@ async def retrieve(
     """The best candidates, best first. `vector` may be None in lexical mode alone."""
     diagnostics = Diagnostics()
     clock = _Clock(diagnostics)
-    pool = max(_POOL, settings.top_k, settings.rerank_top_n or 0)
-    scored = await _candidates(reader, vector, terms, settings, where, pool)
-    clock.lap("search", len(scored))
-    ranked = sorted(_fuse(scored, settings), key=_rank)
-    good = [one for one in ranked if one.final >= settings.min_score]
-    clock.lap("fuse", len(good))
+    least = max(_POOL, settings.top_k, settings.rerank_top_n or 0)
     top_n = settings.rerank_top_n if rerank is not None else None
-    found = await _fetch(reader, good, max(settings.top_k, top_n or 0))
-    clock.lap("fetch", len(found))
+    needed = max(settings.top_k, top_n or 0)
+    for pool in (least, *(least * wider for wider in _WIDER)):
+        scored = await _candidates(reader, vector, terms, settings, where, pool)
+        clock.lap("search", len(scored))
+        ranked = sorted(_fuse(scored, settings), key=_rank)
+        good = [one for one in ranked if one.final >= settings.min_score]
+        clock.lap("fuse", len(good))
+        found = await _fetch(reader, good, needed)
+        clock.lap("fetch", len(found))
+        if len(found) >= min(needed, _FEW) or len(good) < max(len(scored), pool):
+            break
     if top_n and rerank is not None and found:
         found = await _rerank(found, question, top_n, rerank)
         clock.lap("rerank", min(top_n, len(found)))
@@ -231,6 +238,6 @@ class _Clock:
 
     def lap(self, stage: str, candidates: int) -> None:
         now = time.perf_counter()
-        self._diagnostics.seconds[stage] = now - self._last
+        self._diagnostics.seconds[stage] = self._diagnostics.seconds.get(stage, 0.0) + now - self._last
         self._diagnostics.candidates[stage] = candidates
         self._last = now
