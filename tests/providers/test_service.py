@@ -229,6 +229,12 @@ class TestChecks:
         registry.register("zero", lambda texts, *_: [[0.0, 0.0] for _ in texts])
         assert embed(registry.resolve("zero"), ["x"]).vectors.tolist() == [[0.0, 0.0]]
 
+    @pytest.mark.parametrize("size", [1e-30, 1e25])
+    def test_vectors_of_any_length_become_unit_vectors(self, size: float) -> None:
+        registry = Registry()
+        registry.register("odd", lambda texts, *_: [[3 * size, 4 * size] for _ in texts])
+        assert embed(registry.resolve("odd"), ["x"]).vectors[0] == pytest.approx([0.6, 0.8])
+
     def test_blank_texts_are_refused(self, httpserver: HTTPServer) -> None:
         bodies = COHERE.serve(httpserver)
         with pytest.raises(AstRagValidationError, match="Text 1 of 2 is blank"):

@@ -180,9 +180,11 @@ def _checked(target: Target, texts: Sequence[str], vectors: Vectors, dimensions:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    norms: Vectors = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+    wide = vectors.astype(np.float64)  # the squares of very large or small numbers do not fit into four bytes
+    norms = np.sqrt(np.square(wide).sum(axis=1, keepdims=True))
     norms[norms == 0] = 1
-    return vectors / norms
+    unit: Vectors = (wide / norms).astype(np.float32)
+    return unit
 
 
 def _no_vectors(dimensions: int | None) -> Vectors:
