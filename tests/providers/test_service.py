@@ -12,7 +12,12 @@ import numpy as np
 import pytest
 from pytest_httpserver import HTTPServer
 
-from chapterverse.errors import AstRagEmbeddingCapabilityError, AstRagRetrievalError, AstRagValidationError
+from chapterverse.errors import (
+    AstRagEmbeddingCapabilityError,
+    AstRagIndexError,
+    AstRagRetrievalError,
+    AstRagValidationError,
+)
 from chapterverse.protocols import Embedded, InputType, ModelCard
 from chapterverse.providers import EmbeddingCache, Embeddings, Registry, Target
 from chapterverse.providers.catalog import batches, estimate_tokens
@@ -142,6 +147,15 @@ class TestCache:
         embed(small.target(httpserver, base_url=elsewhere), ["x"], cache)
         assert len(bodies) == 2
 
+    def test_nothing_that_was_asked_is_kept(self, httpserver: HTTPServer, tmp_path: Path) -> None:
+        bodies, path = COHERE.serve(httpserver), tmp_path / "c.sqlite3"
+        cache = EmbeddingCache(path)
+        for _ in range(2):
+            embed(COHERE.target(httpserver), ["Who asks?"], cache, "query")
+        cache.close()
+        assert len(bodies) == 2
+        assert not path.exists()
+
     def test_it_holds_no_text(self, httpserver: HTTPServer, tmp_path: Path) -> None:
         cache = EmbeddingCache(tmp_path / "c.sqlite3")
         COHERE.serve(httpserver)
@@ -170,8 +184,8 @@ class TestCache:
 
     def test_a_damaged_file_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "c.sqlite3").write_bytes(b"not a database at all" * 100)
-        with pytest.raises(Exception, match=r"c\.sqlite3 cannot be used.*may be deleted"):
-            EmbeddingCache(tmp_path / "c.sqlite3")
+        with pytest.raises(AstRagIndexError, match=r"c\.sqlite3 cannot be used.*may be deleted"):
+            EmbeddingCache(tmp_path / "c.sqlite3").get([b"key"])
 
     def test_what_costs_nothing_is_not_kept(self, cache: EmbeddingCache) -> None:
         calls: list[list[str]] = []

@@ -9,6 +9,7 @@ from typing import Any, Self
 from chapterverse.errors import AstRagValidationError
 from chapterverse.index.edge import default_root
 from chapterverse.library import Library
+from chapterverse.library.parts import open_embeddings
 from chapterverse.providers.service import Embeddings
 from chapterverse.settings import Settings
 
@@ -18,7 +19,7 @@ class Shelves:
 
     def __init__(self, settings: Settings | None = None, embeddings: Embeddings | None = None, **parts: Any) -> None:
         self.settings = settings or Settings()
-        self.embeddings = embeddings or Embeddings()
+        self.embeddings = embeddings or open_embeddings(self.settings)
         self._parts = parts
         self._libraries: dict[Path | None, Library] = {}
         self._lock = threading.Lock()

@@ -12,7 +12,7 @@ from chapterverse.answer.retrieve import Retrieval
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.errors import AstRagError, AstRagIndexError, AstRagValidationError
 from chapterverse.index.archive import export_index, import_index
-from chapterverse.library.parts import open_store
+from chapterverse.library.parts import open_embeddings, open_store
 from chapterverse.library.recorded import specs_of
 from chapterverse.library.terms import check_text, former_slug, slug
 from chapterverse.library.uploads import Uploads
@@ -51,7 +51,7 @@ class Catalogue:
     ) -> None:
         self.settings = settings or Settings()
         self.store = store or open_store(self.settings)
-        self.embeddings = embeddings or Embeddings()
+        self.embeddings = embeddings or open_embeddings(self.settings)
         self.uploads = Uploads(self.store, self.settings)
         self._reader = reader
 

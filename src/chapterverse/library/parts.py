@@ -7,7 +7,10 @@ from typing import Any
 
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.protocols import Reader, Store
+from chapterverse.providers import EmbeddingCache, Embeddings
 from chapterverse.settings import Settings
+
+_CACHE = ".embeddings.sqlite3"
 
 
 def open_store(settings: Settings) -> Store:
@@ -20,6 +23,14 @@ def open_store(settings: Settings) -> Store:
     from chapterverse.index.edge import EdgeStore
 
     return EdgeStore(settings.home)
+
+
+def open_embeddings(settings: Settings) -> Embeddings:
+    """Every provider, and what was paid for: kept beside the indexes, also where these are on a server."""
+    from chapterverse.index.edge import default_root
+
+    home = (settings.home or default_root()).expanduser()
+    return Embeddings(cache=EmbeddingCache(home / _CACHE))
 
 
 def open_reader() -> Reader:

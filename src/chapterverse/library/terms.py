@@ -178,7 +178,8 @@ def home_at(path: str | Path) -> Path | None:
     try:
         folder = Path(path).expanduser()
         if folder.is_dir():
-            return folder if any(map(is_index, folder.iterdir())) or not any(folder.iterdir()) else None
+            seen = [one for one in folder.iterdir() if not one.name.startswith(".")]  # some of its own are hidden
+            return folder if any(map(is_index, seen)) or not seen else None
         return folder if not (folder.exists() or folder.suffix or elsewhere) and folder.parent.is_dir() else None
     except (OSError, RuntimeError, ValueError):  # of such a name there can be neither; whoever looks for it says so
         return None

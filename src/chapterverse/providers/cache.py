@@ -19,19 +19,15 @@ _MAX_VARIABLES = 500
 
 
 class EmbeddingCache:
-    """One SQLite file, open to many threads and processes at once. It holds hashes of texts, never the texts."""
+    """One SQLite file, open to many threads and processes at once. It holds hashes of texts, never the texts.
+
+    It is opened, and made, when it is first used: whoever pays for nothing has none.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
-        except (sqlite3.Error, OSError) as error:
-            raise self._unusable(error) from error
+        self._open: sqlite3.Connection | None = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """The vectors that are there."""
@@ -63,7 +59,23 @@ class EmbeddingCache:
 
     def close(self) -> None:
         with self._lock:
-            self._db.close()
+            if self._open is not None:
+                self._open.close()
+            self._open = None
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        if self._open is None:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                opened = sqlite3.connect(self._path, timeout=30.0, isolation_level=None, check_same_thread=False)
+                opened.execute("PRAGMA journal_mode=WAL")
+                opened.execute("PRAGMA synchronous=NORMAL")
+                opened.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+            except (sqlite3.Error, OSError) as error:
+                raise self._unusable(error) from error
+            self._open = opened
+        return self._open
 
     def _unusable(self, error: Exception) -> AstRagIndexError:
         message = f"The embedding cache {self._path} cannot be used: {error}. It may be deleted: it only saves cost."

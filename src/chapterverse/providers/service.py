@@ -78,8 +78,10 @@ class Embeddings:
         return Preview(len(unique), len(kept), tokens, cost_of(tokens, target.card))
 
     async def close(self) -> None:
-        """Close connections; the cache belongs to whoever opened it."""
+        """Close connections, and the cache."""
         await self.registry.close()
+        if self._cache is not None:
+            self._cache.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,21 +108,17 @@ class Embeddings:
         embedded = await self._retry.run(call)
         vectors = _unit(_checked(target, texts, embedded.vectors, run.dimensions))
         found = dict(zip(texts, vectors, strict=True))
-        if self._keeps(target) and self._cache is not None:
+        if self._cache is not None and _keeps(target, input_type):
             keys = cache_keys(target, input_type, texts)
             await asyncio.to_thread(self._cache.put, dict(zip(keys, vectors, strict=True)))
         run.add(found, _priced(target, texts, embedded.usage))
 
     async def _kept(self, target: Target, input_type: InputType, texts: Sequence[str]) -> dict[str, Vectors]:
-        if self._cache is None or not self._keeps(target):
+        if self._cache is None or not _keeps(target, input_type):
             return {}
         keys = cache_keys(target, input_type, texts)
         found = await asyncio.to_thread(self._cache.get, keys)
         return {text: found[key] for text, key in zip(texts, keys, strict=True) if key in found}
-
-    @staticmethod
-    def _keeps(target: Target) -> bool:
-        return target.adapter.capabilities().keeps
 
 
 @dataclass(slots=True)
@@ -142,6 +140,11 @@ class _Run:
         self.dimensions = self.dimensions or len(next(iter(vectors.values())))
         if self.on_progress is not None:
             self.on_progress(len(self.vectors), self.texts)
+
+
+def _keeps(target: Target, input_type: InputType) -> bool:
+    """Whether a text's vector is worth keeping: of what was asked, nothing is."""
+    return input_type == "document" and target.adapter.capabilities().keeps
 
 
 def _check_texts(target: Target, texts: Sequence[str]) -> None:
