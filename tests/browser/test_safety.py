@@ -137,8 +137,11 @@ def test_a_service_with_a_key_asks_for_it(browser: Browser, tmp_path: Path) -> N
         held: list[Route] = []
         page.route("**/books", lambda route: held.append(route), times=1)
         key.fill("wrong")
-        key.press("Enter")
+        with page.expect_request("**/books"):
+            key.press("Enter")
         expect(key).to_be_disabled()  # until the answer comes: what is typed meanwhile would be lost
+        while not held:  # the request is told of before it is handed over
+            page.wait_for_timeout(10)
         held[0].continue_()
         expect(page.get_by_role("alert")).to_contain_text("does not open it")
         key.fill("sixteen characters")

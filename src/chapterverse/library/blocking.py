@@ -37,6 +37,8 @@ class BackgroundLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid = 0
         self._closed = False
+        self._stop: Callable[[], object] | None = None
+        """Works once, so that a loop which is ending is not stopped in the midst of that."""
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine's result."""
@@ -57,16 +59,16 @@ class BackgroundLoop:
         """Stop the loop and its thread."""
         with self._lock:
             self._closed = True
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            _stop(loop, self._pid)
+        if self._stop is not None:
+            self._stop()
 
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None or self._pid != os.getpid():
             self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
             thread = threading.Thread(target=_serve, args=(self._loop,), name="chapterverse-loop", daemon=True)
             thread.start()
-            weakref.finalize(self, _stop, self._loop, self._pid).atexit = False
+            self._stop = stop = weakref.finalize(self, _stop, self._loop, self._pid)
+            stop.atexit = False
         return self._loop
 
 
@@ -81,6 +83,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
         loop.run_until_complete(_end_all())
+        loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
 
