@@ -16,11 +16,11 @@ demo: $(VENV)/.ready-runtime
 
 # The browser's tests run by themselves: its driver keeps an event loop running in their process.
 test: $(VENV)/.ready-dev check chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not full" --ignore tests/browser
+	$(BIN)/python -m pytest -n 2 -m "not full" --ignore tests/browser
 	$(BIN)/python -m pytest -m "not full" tests/browser
 
 test-full: $(VENV)/.ready-dev check chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/browser
+	$(BIN)/python -m pytest -n 2 --ignore tests/browser
 	$(BIN)/python -m pytest tests/browser
 
 # A real, very small language model behind the OpenAI protocol; about 140 MB are fetched once.
