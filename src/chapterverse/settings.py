@@ -69,6 +69,14 @@ class Settings(_FromEnvironment):
     """The Qdrant server that keeps the indexes; without it, they are embedded in the process."""
     qdrant_api_key: SecretStr | None = Field(default=None, validation_alias="QDRANT_API_KEY")
     """The Qdrant server's key."""
+    qdrant_timeout: int = Field(default=10, ge=1, validation_alias="QDRANT_TIMEOUT")
+    """Seconds that the server may take for a request."""
+    qdrant_shards: int | None = Field(default=None, ge=1, validation_alias="QDRANT_SHARDS")
+    """Parts that a cluster cuts each new index into; without it, as the server has it."""
+    qdrant_replicas: int | None = Field(default=None, ge=1, validation_alias="QDRANT_REPLICAS")
+    """Copies that a cluster keeps of each part of a new index; without it, as the server has it."""
+    qdrant_write_consistency: int | None = Field(default=None, ge=1, validation_alias="QDRANT_WRITE_CONSISTENCY")
+    """Copies that must have a write before it counts, of new indexes; without it, as the server has it."""
 
 
 class ServiceSettings(_FromEnvironment):

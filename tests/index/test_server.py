@@ -27,9 +27,10 @@ from chapterverse.errors import (
 )
 from chapterverse.index.collection import GenerationWriter
 from chapterverse.index.points import all_of, is_any, tagged
-from chapterverse.index.remote import ClusterSettings, RemoteCollection
+from chapterverse.index.remote import RemoteCollection
 from chapterverse.index.server import ServerStore
 from chapterverse.library import Library
+from chapterverse.library.parts import open_store
 from chapterverse.settings import Settings
 from chapterverse.types import Filter
 from tests.conformance.store import GARDEN, WHALE, StoreConformance
@@ -234,8 +235,11 @@ class TestErrors:
 
 @pytest.mark.anyio
 class TestSharing:
-    async def test_cluster_settings_reach_the_server(self, standin: StandIn) -> None:
-        store = ServerStore(standin.url, cluster=ClusterSettings(6, 2, 1))
+    async def test_cluster_settings_reach_the_server(self, standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("QDRANT_URL", standin.url)
+        for name, value in {"SHARDS": 6, "REPLICAS": 2, "WRITE_CONSISTENCY": 1, "TIMEOUT": 7}.items():
+            monkeypatch.setenv(f"QDRANT_{name}", str(value))
+        store = open_store(Settings())
         await build(store, GARDEN)
         [created] = standin.created
         assert created["shard_number"] == 6

@@ -16,10 +16,18 @@ _CACHE = ".embeddings.sqlite3"
 def open_store(settings: Settings) -> Store:
     """The Qdrant server that is configured, or the engine in this process."""
     if settings.qdrant_url:
+        from chapterverse.index.remote import ClusterSettings
         from chapterverse.index.server import ServerStore
 
         key = settings.qdrant_api_key
-        return ServerStore(settings.qdrant_url, key.get_secret_value() if key else None)
+        return ServerStore(
+            settings.qdrant_url,
+            key.get_secret_value() if key else None,
+            timeout=settings.qdrant_timeout,
+            cluster=ClusterSettings(
+                settings.qdrant_shards, settings.qdrant_replicas, settings.qdrant_write_consistency
+            ),
+        )
     from chapterverse.index.edge import EdgeStore
 
     return EdgeStore(settings.home)
