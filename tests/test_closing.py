@@ -116,9 +116,8 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX alone")
 def test_a_process_that_was_forked_is_told_to_open_its_own(home: Path) -> None:
-    if not hasattr(os, "fork"):
-        return
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKING, str(home)], capture_output=True, text=True, timeout=120
     )

@@ -227,3 +227,8 @@ def test_separated_values_are_a_table(text: str, expected: str) -> None:
 )
 def test_prose_with_commas_is_no_table(text: str) -> None:
     assert {kind for kind, _ in blocks(parse(text.encode(), "a.txt"))} == {"paragraph"}
+
+
+def test_lines_that_each_end_in_a_comma_are_no_table() -> None:
+    document = parse(b"The miller wakes at dawn,\nThe river turns the stone,\n", "a.txt")
+    assert [block.kind for block in document.blocks] == ["paragraph"]

@@ -27,4 +27,4 @@ def _rows(text: str, delimiter: str) -> list[list[str]]:
             rows.append(row)
     except csv.Error:
         return []
-    return rows
+    return rows if any(any(row[1:]) for row in rows) else []  # or else lines of verse, each of which ends in a comma
