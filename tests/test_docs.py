@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -14,8 +15,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"), ROOT / "sample/README.md"])
+MODELS = ROOT / "src/chapterverse/models"
+LINKING = [*PAGES, *sorted([*MODELS.rglob("README.md"), *ROOT.glob("training/README.md")])]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)")
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?[^)]*\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def blocks(language: str) -> list[tuple[Path, int, str]]:
@@ -68,10 +72,19 @@ def test_python_examples_do_what_the_page_says(
     assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    missing = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
-    assert not missing
+    for target, anchor in LINK.findall(page.read_text()):
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        if anchor:
+            headings = [re.sub(r"[^\w -]", "", heading.lower()) for heading in HEADING.findall(there.read_text())]
+            assert anchor in [heading.replace(" ", "-") for heading in headings], f"{target}#{anchor}"
+
+
+def test_the_card_has_the_checksums_of_the_files_that_ship() -> None:
+    card = re.findall(r"^\| `(.+)` \| `([0-9a-f]{64})` \|$", (MODELS / "README.md").read_text(), re.MULTILINE)
+    assert dict(card) == json.loads((MODELS / "reader/manifest.json").read_text())["sha256"]
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:
