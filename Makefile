@@ -38,6 +38,7 @@ gate: $(VENV)/.ready-dev
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 

@@ -125,9 +125,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Reading speed and memory, beside other readers.")
-    parser.add_argument(
-        "--data", type=existing_folder, help="a folder of books; without it, the sample book alone"
-    )
+    parser.add_argument("--data", type=existing_folder, help="a folder of books; without it, the sample book alone")
     parser.add_argument("--rounds", type=int, default=3, help="how often each reader reads each book (3)")
     parser.add_argument("--patience", type=float, default=20, help="a peer's longer run is not repeated (20 s)")
     parser.add_argument("--timeout", type=float, default=300, help="a run longer than this is ended (300 s)")
