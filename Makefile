@@ -9,19 +9,22 @@ BIN := $(VENV)/bin
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test test-full test-llm test-qdrant gate check screenshots settings chromium dist requirements clean
+.PHONY: demo test test-full browser test-llm test-qdrant gate check screenshots settings chromium dist requirements clean
 
 demo: $(VENV)/.ready-runtime
 	$(BIN)/python examples/demo.py
 
-# The browser's tests run by themselves: its driver keeps an event loop running in their process.
-test: $(VENV)/.ready-dev check chromium
-	$(BIN)/python -m pytest -n 2 -m "not full" --ignore tests/browser
-	$(BIN)/python -m pytest -m "not full" tests/browser
+# The browser's tests run by themselves, since its driver keeps an event loop running in their processes.
+test: $(VENV)/.ready-dev chromium
+	$(MAKE) --jobs=2 --output-sync check browser
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full" --ignore tests/browser
 
-test-full: $(VENV)/.ready-dev check chromium
-	$(BIN)/python -m pytest -n 2 --ignore tests/browser
-	$(BIN)/python -m pytest tests/browser
+test-full: $(VENV)/.ready-dev chromium
+	$(MAKE) --jobs=2 --output-sync check browser
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser
+
+browser: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n 2 tests/browser
 
 # A real, very small language model behind the OpenAI protocol; about 140 MB are fetched once.
 test-llm: $(VENV)/.ready-dev

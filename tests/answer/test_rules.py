@@ -261,7 +261,7 @@ MANY = {
 def test_the_work_of_rules_grows_with_the_evidence_and_not_with_its_square(many: str) -> None:
     """A text that goes on and on must hold up nobody: a model may quote all of it."""
     claim = f"It says {' '.join((many * 40).split()[:60])} here."
-    short, long = (_work(claim, "It says " + many * (length // len(many))) for length in (2_000, 8_000))
+    short, long = (_work(claim, "It says " + many * (length // len(many))) for length in (500, 2_000))
     assert long < 6 * short
 
 

@@ -137,6 +137,7 @@ def test_what_is_broken_on_purpose_is_seen(
     assert missed(judged(home, few, broken)) >= {criterion}
 
 
+@pytest.mark.full
 def test_the_gate_is_shut_by_too_few_questions(
     few: list[Question], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_search_that_fails_is_one_failed_question(ferries: Library, monkeypatc
     assert found["MRR"] == 1, "nobody knows at which rank the other one would have been"
 
 
+@pytest.mark.full
 def test_the_curve_says_what_other_thresholds_give(clocks: Library) -> None:
     """The tower's height is no tower's drop: a row that is read by itself is surer of that than its whole passage."""
     texts = ("How many feet high is the tower at Nether Garth?", "Who founded the Guild?", "What is a foliot?")

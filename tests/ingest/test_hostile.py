@@ -22,6 +22,9 @@ from tests.ingest.hostile import BOOK, CHAPTERS, DEEP, SLIDES, WORD, document_ty
 from tests.ingest.office_docx import docx, p
 from tests.ingest.office_pptx import pptx, slide
 
+pytestmark = pytest.mark.xdist_group("hostile")
+"""All in one process, which reads the folder once: some of the files take all the time that they get."""
+
 Make = Callable[[], bytes]
 
 OPTIONS = ReadOptions(max_cpu_seconds=5)

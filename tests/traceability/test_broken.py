@@ -13,7 +13,7 @@ from tests.traceability.table import proofs
 
 BREAKS = breaks()
 CHOSEN = random.Random(seed()).sample(BREAKS, 10)
-IN_EVERY_RUN = 3
+IN_EVERY_RUN = 2
 
 
 def test_there_is_enough_to_choose_from() -> None:
