@@ -233,6 +233,16 @@ def test_navigation_cover_and_contents_pages_are_not_text() -> None:
     assert "Contents" not in document.text
 
 
+@pytest.mark.parametrize("kind", ["cover", "toc"])
+def test_a_chapter_in_the_document_of_the_cover_or_the_contents_is_read(kind: str) -> None:
+    listed = "".join(f'<p><a href="{name}">A chapter of the book</a></p>' for name in TWO)
+    first = "<h1>The Cellar</h1>" + "<p>The keeper went down and counted the barrels of oil again.</p>" * 10
+    contents = epubs.nav('<li><a href="front.xhtml">The Cellar</a></li><li><a href="one.xhtml">The Lamp</a></li>')
+    guide = f'<guide><reference type="{kind}" href="front.xhtml"/></guide>'
+    document = read(epubs.epub({"front.xhtml": listed + first, **TWO}, contents, guide=guide))
+    assert document.place(document.text.index("barrels"), document.text.index("barrels") + 7).chapter == "The Cellar"
+
+
 def test_a_book_of_one_document_is_read_though_its_guide_calls_it_contents() -> None:
     guide = '<guide><reference type="toc" href="one.xhtml"/></guide>'
     assert read(epubs.epub({"one.xhtml": "<h1>All</h1><p>Text.</p>"}, guide=guide)).text == "All\n\nText."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
 from chapterverse.errors import UnreadableFileError
 from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.archive import Archive, parse_xml
@@ -18,6 +20,9 @@ from chapterverse.types import ReadOptions
 _XHTML = frozenset({"application/xhtml+xml", "text/x-oeb1-document"})
 _PICTURES = re.compile(r"image/|audio/|video/")
 _EMPTY_TAG = re.compile(rb"<([A-Za-z][\w:.-]*)((?:\s[^<>]*?)?)/>")
+_SPACES = re.compile(r"\s+")
+_MOST_OF_A_COVER = 500
+"""Characters: the title, who wrote and made the book; or a contents list without links."""
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 
@@ -52,9 +57,9 @@ class _Documents:
         starts: dict[str, int] = {}
         for entry in package.spine:
             name = entry.item.name
-            if name in package.unread or name in starts:
+            if name in starts or (data := self._data(entry)) is None:
                 continue
-            if (data := self._data(entry)) is not None:
+            if name not in package.unread or _holds_prose(data):
                 starts[name] = len(self._reader.passages)
                 self._document(entry, data)
         if not starts:
@@ -94,7 +99,7 @@ class _Documents:
             if error.reason != "damaged":
                 raise
             self._composer.warn(f"The markup of {name!r} is broken; it was read as a browser would.")
-            root = parse_html(decode(_EMPTY_TAG.sub(_closed, data), self._composer)).root
+            root = _as_browsers_do(data, self._composer).root
             if root is not None:
                 walk_html(root, reader)
         reader.end()
@@ -103,6 +108,23 @@ class _Documents:
             reader.repeated_ids.clear()
         if not entry.linear and len(reader.passages) > before:
             self._composer.warn(f"The document {name!r} stands outside the reading order; its text was included.")
+
+
+def _as_browsers_do(data: bytes, composer: Composer) -> LexborHTMLParser:
+    return parse_html(decode(_EMPTY_TAG.sub(_closed, data), composer))
+
+
+def _holds_prose(data: bytes) -> bool:
+    """Whether a document that the book calls its cover or contents is more: the first chapter may stand in it, too."""
+    body = _as_browsers_do(data, Composer()).body
+    if body is None:
+        return False
+    linked = sum(_length(link) for link in body.css("a[href]"))
+    return _length(body) - linked > max(linked, _MOST_OF_A_COVER)
+
+
+def _length(node: LexborNode) -> int:
+    return len(_SPACES.sub(" ", node.text()))
 
 
 def _closed(tag: re.Match[bytes]) -> bytes:
