@@ -278,6 +278,12 @@ def broken(name: str) -> bytes:
         del files["OEBPS/nav.xhtml"]
     elif name == "case":
         files["OEBPS/One.XHTML"] = files.pop(one)
+    elif name == "accents":
+        files = epubs.edited(epubs.edited(files, opf, "one", "d%C3%A9but"), "OEBPS/nav.xhtml", "one", "d%C3%A9but")
+        files["OEBPS/de\u0301but.xhtml"] = files.pop(one)
+    elif name == "percent signs":
+        files = epubs.edited(epubs.edited(files, opf, "one", "o%20e"), "OEBPS/nav.xhtml", "one", "o%20e")
+        files["OEBPS/o%20e.xhtml"] = files.pop(one)
     elif name == "no container":
         del files["META-INF/container.xml"]
     elif name == "contents entry":
@@ -303,6 +309,8 @@ def broken(name: str) -> bytes:
         ("no mimetype", "'mimetype' part is missing"),
         ("missing navigation", "no table of contents"),
         ("case", "the file is called 'OEBPS/One.XHTML'"),
+        ("accents", "the file is called 'OEBPS/de\u0301but.xhtml'"),
+        ("percent signs", "the file is called 'OEBPS/o%20e.xhtml'"),
         ("no container", "'OEBPS/book.opf' was used"),
         ("contents entry", "'The Bell' leads to 'OEBPS/two.xhtml#nowhere'"),
         ("not linear", "'OEBPS/two.xhtml' stands outside the reading order"),
@@ -314,6 +322,17 @@ def test_broken_books_are_read_with_a_warning(name: str, warning: str) -> None:
     assert warning in reasons(document)
     assert "The Lamp" in document.text
     assert "It b" in document.text
+
+
+def test_a_book_that_is_also_there_in_another_format_is_read() -> None:
+    pdf = '<rootfiles><rootfile full-path="book.pdf" media-type="application/pdf"/>'
+    files = {
+        **epubs.edited(epubs.parts(TWO, NAV), "META-INF/container.xml", "<rootfiles>", pdf),
+        "book.pdf": b"%PDF-1.7",
+    }
+    document = read(epubs.pack(files))
+    assert document.text.startswith("The Lamp")
+    assert not document.notices
 
 
 def test_bad_markup_is_read_as_a_browser_would() -> None:

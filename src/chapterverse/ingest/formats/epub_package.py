@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.entities import html5
@@ -19,6 +20,7 @@ from chapterverse.ingest.formats.markup.trees import cfi_step, local_name
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _MIMETYPE = b"application/epub+zip"
+_PACKAGE = "application/oebps-package+xml"
 _FONT_OBFUSCATION = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
 _XML_ENTITIES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
@@ -73,7 +75,7 @@ class PackageReader:
     def __init__(self, archive: Archive, composer: Composer) -> None:
         self._archive = archive
         self._composer = composer
-        self._by_lower_name = {name.lower(): name for name in archive.names}
+        self._by_folded_name = {_folded(name): name for name in archive.names}
 
     def read(self) -> Package:
         self._check_mimetype()
@@ -91,7 +93,7 @@ class PackageReader:
         """The archive's own spelling of a name; None if there is no such file."""
         if name in self._archive:
             return name
-        found = self._by_lower_name.get(name.lower())
+        found = self._by_folded_name.get(_folded(name))
         if found:
             self._composer.warn(f"The book names {name!r}, but the file is called {found!r}.")
         return found
@@ -118,6 +120,8 @@ class PackageReader:
     def _package_name(self) -> str:
         if _CONTAINER in self._archive:
             for element in _all(self.xml(_CONTAINER), "rootfile"):
+                if element.get("media-type", _PACKAGE) != _PACKAGE:
+                    continue  # the same book as a PDF, say
                 name = self.find(unquote(element.get("full-path", "")))
                 if name:
                     return name
@@ -200,6 +204,11 @@ class PackageReader:
             package.unread.clear()  # the book is one document, of which the contents list is a part
         if not package.contents:
             self._composer.warn("The book has no table of contents that can be read; its headings make the outline.")
+
+
+def _folded(name: str) -> str:
+    """A name without what zip programs change: its case, the form of its accents, characters written as %20."""
+    return unicodedata.normalize("NFC", unquote(name)).lower()
 
 
 def with_characters(data: bytes) -> bytes:
