@@ -402,6 +402,14 @@ def test_encodings(head: str, encoding: str, text: str) -> None:
     assert document.notices == ()
 
 
+@pytest.mark.parametrize(
+    "head", ['<?xml version="1.0"?><html>', '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">']
+)
+def test_an_empty_element_of_xhtml_swallows_no_text(head: str) -> None:
+    page = f'{head}<head><title/><script src="a.js"/></head><body><p><a id="here"/>It <b/>burns.<br/>Always.</p></body>'
+    assert texts(page) == ["It burns. \nAlways."]
+
+
 def test_invalid_bytes_are_reported() -> None:
     document = read("<p>café crème brûlée</p><p>à la carte".encode() + b"\xff</p>")
     assert "crème brûlée" in document.text

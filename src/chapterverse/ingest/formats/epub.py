@@ -11,7 +11,7 @@ from chapterverse.ingest.composer import Composer
 from chapterverse.ingest.formats.archive import Archive, parse_xml
 from chapterverse.ingest.formats.epub_outline import compose, place_contents
 from chapterverse.ingest.formats.epub_package import Package, PackageReader, SpineItem, with_characters
-from chapterverse.ingest.formats.html import decode
+from chapterverse.ingest.formats.html import decode, with_end_tags
 from chapterverse.ingest.formats.markup.notes import place_notes
 from chapterverse.ingest.formats.markup.reader import MarkupReader
 from chapterverse.ingest.formats.markup.trees import parse_html, walk_html, walk_xml
@@ -19,11 +19,9 @@ from chapterverse.types import ReadOptions
 
 _XHTML = frozenset({"application/xhtml+xml", "text/x-oeb1-document"})
 _PICTURES = re.compile(r"image/|audio/|video/")
-_EMPTY_TAG = re.compile(rb"<([A-Za-z][\w:.-]*)((?:\s[^<>]*?)?)/>")
 _SPACES = re.compile(r"\s+")
 _MOST_OF_A_COVER = 500
 """Characters: the title, who wrote and made the book; or a contents list without links."""
-_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:
@@ -111,7 +109,7 @@ class _Documents:
 
 
 def _as_browsers_do(data: bytes, composer: Composer) -> LexborHTMLParser:
-    return parse_html(decode(_EMPTY_TAG.sub(_closed, data), composer))
+    return parse_html(with_end_tags(decode(data, composer)))
 
 
 def _holds_prose(data: bytes) -> bool:
@@ -125,9 +123,3 @@ def _holds_prose(data: bytes) -> bool:
 
 def _length(node: LexborNode) -> int:
     return len(_SPACES.sub(" ", node.text()))
-
-
-def _closed(tag: re.Match[bytes]) -> bytes:
-    """XML's way of writing an empty element, in HTML's."""
-    name, attributes = tag.groups()
-    return tag.group(0) if name.lower() in _VOID else b"<%b%b></%b>" % (name, attributes, name)

@@ -53,6 +53,11 @@ _OF_THE_SITE = ", ".join(('[class*="sidebar"]', '[class*="related"]', '[class*="
 
 _CHARSET = re.compile(rb"(?:<meta\b[^>]{0,200}?charset|<\?xml\b[^>]{0,200}?encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_XHTML = re.compile(r"<\?xml\s|<html\b[^>]*\sxmlns=[\"']http://www\.w3\.org/1999/xhtml")
+_HEAD = 2048
+"""Characters within which a page says that it is XHTML."""
+_EMPTY_TAG = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]*?)?)/>")
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _AS_BROWSERS_READ = {"iso-8859-1": "cp1252", "latin1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252",
                      "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932",
                      "euc-kr": "cp949", "utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8"}  # fmt: skip
@@ -61,7 +66,8 @@ _SUFFIX = re.compile(r"\s+[|\u00b7\u2022\u2013\u2014:-]{1,2}\s+")
 
 def parse(data: bytes, composer: Composer, options: ReadOptions) -> None:  # noqa: ARG001 - one shape for all formats
     """Tell the composer about each block of the page's article."""
-    tree = parse_html(decode(data, composer))
+    text = decode(data, composer)
+    tree = parse_html(with_end_tags(text) if _XHTML.search(text, 0, _HEAD) else text)
     body = tree.body
     if body is None:
         return
@@ -105,6 +111,16 @@ def decode(data: bytes, composer: Composer) -> str:
         except (UnicodeDecodeError, LookupError):
             pass  # the declaration is wrong: what the bytes look like decides
     return decode_plain(data, composer)
+
+
+def with_end_tags(text: str) -> str:
+    """XHTML with its empty elements as HTML has them; else a `<script/>` would swallow all that follows it."""
+    return _EMPTY_TAG.sub(_with_end_tag, text)
+
+
+def _with_end_tag(tag: re.Match[str]) -> str:
+    name, attributes = tag.groups()
+    return tag.group() if name.lower() in _VOID else f"<{name}{attributes}></{name}>"
 
 
 def _is_utf8(data: bytes) -> bool:
