@@ -38,6 +38,21 @@ _MEDIA = frozenset(
     " .woff .woff2 .ttf .otf .eot .gz .bz2 .xz .7z .rar .tar .pyc .so .dll .exe".split()
 )
 
+_WRITTEN_FOR_PROGRAMS = (
+    (re.compile(rb"\{\\rtf"), "It is an RTF file; save it as DOCX"),
+    (re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\s"), "It is an XML file; a book is best converted to EPUB"),
+    (re.compile(rb"%!PS"), "It is a PostScript file; convert it to PDF"),
+    (
+        re.compile(
+            rb"(?:From .*\n)?(?:[\w-]+:.*\n(?:[ \t].*\n)*?)*?"
+            rb"Content-(?:Type:\s*multipart/|Transfer-Encoding:\s*(?:base64|quoted-printable))",
+            re.I,
+        ),
+        "It is a mail or a web archive with its text in parts or encoded; save it as HTML or PDF",
+    ),
+)
+"""Text all the same, by how it begins: none that anybody reads."""
+
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_DIRECTORY_END = b"PK\x05\x06"
 _ZIP_STARTS = (b"PK\x03\x04", _ZIP_DIRECTORY_END)
@@ -65,10 +80,11 @@ def detect(data: bytes, name: str) -> str:
         return PDF
     if binary:
         raise _unsupported("It is not a text file")
-    if data.startswith(b"{\\rtf"):
-        raise _unsupported("It is an RTF file; save it as DOCX")
     if _looks_html(data) or suffix in SUFFIXES[HTML]:
         return HTML
+    for start, what in _WRITTEN_FOR_PROGRAMS:
+        if start.match(data, 0, _SAMPLE):
+            raise _unsupported(what)
     if suffix in SUFFIXES[MARKDOWN]:
         return MARKDOWN
     if suffix in _NOT_BOOKS:
@@ -133,8 +149,6 @@ def _looks_binary(data: bytes) -> bool:
 
 def _looks_html(data: bytes) -> bool:
     start = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith(b"<?xml"):
-        start = start.partition(b"?>")[2].lstrip()
-    while start.startswith(b"<!--"):
-        start = start.partition(b"-->")[2].lstrip()
+    while start.startswith((b"<?xml", b"<!--")):
+        start = start.partition(b"?>" if start.startswith(b"<?") else b"-->")[2].lstrip()
     return start.startswith(_HTML_STARTS)
