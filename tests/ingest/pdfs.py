@@ -151,6 +151,31 @@ def table_rows(canvas: Canvas, rows: Sequence[Sequence[str]], xs: Sequence[float
     return y
 
 
+def form(fields: Sequence[tuple[str, str]], drawn_values: bool = True) -> bytes:
+    """A page of labels, and after them the fields with their values; programs may leave the drawing of those to us."""
+
+    def draw(canvas: Canvas) -> None:
+        column(canvas, [label for label, _ in fields])
+        for row, (label, value) in enumerate(fields):
+            canvas.acroForm.textfield(
+                name=label, value=value, x=250, y=TOP - row * PITCH - 5, width=200, height=12, fontSize=9
+            )
+
+    data = drawn(draw)
+    return data if drawn_values else data.replace(b"/AP ", b"/XX ")
+
+
+def typed_on(text: str, note: str, kind: bytes = b"FreeText") -> bytes:
+    """A page with a note laid over it, below its text."""
+    pages = _pages([_show(text)])
+    pages[3] = pages[3].replace(b"/Type /Page ", b"/Type /Page /Annots [6 0 R] ", 1)
+    font = b"/Resources << /Font << /F1 3 0 R >> >>"
+    drawing = b"BT /F1 9 Tf 2 5 Td (%s) Tj ET" % note.encode("latin-1")
+    annotation = b"<< /Type /Annot /Subtype /%s /F 4 /Rect [72 500 400 520] /Contents (A comment) /AP << /N 7 0 R >> >>"
+    shape = stream(drawing, b"/Type /XObject /Subtype /Form /BBox [0 0 328 20] " + font)
+    return raw(*pages, annotation % kind, shape)
+
+
 def scanned(pages: Sequence[str | None]) -> bytes:
     """Pages with a text, or for None with nothing but a picture."""
     image = b"q 500 0 0 700 50 40 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q"

@@ -311,6 +311,17 @@ def test_text_that_nobody_can_see_is_left_out_and_turned_pages_are_read() -> Non
     assert [text for _, text in blocks(document)] == [PROSE, PROSE]
 
 
+@pytest.mark.parametrize("drawn_values", [True, False])
+def test_the_values_of_form_fields_stand_behind_their_labels(drawn_values: bool) -> None:
+    fields = [("Name of the keeper", "Ada Rook"), ("Tower of service", "Harrow Vale"), ("Bell", "cast in 1911")]
+    assert blocks(read(pdfs.form(fields, drawn_values))) == [("table", "\n".join(map(" | ".join, fields)))]
+
+
+def test_a_note_typed_on_a_page_is_text_of_the_page_and_a_comment_is_not() -> None:
+    document = read(pdfs.typed_on("It strikes.", "Since 1911 it strikes twice."))
+    assert [text for _, text in blocks(document)] == ["It strikes.", "Since 1911 it strikes twice."]
+
+
 # --- characters ------------------------------------------------------------------------------------------------------
 
 

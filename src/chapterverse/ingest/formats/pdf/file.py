@@ -51,6 +51,7 @@ def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfi
     _refuse_bombs(data, options.max_unpacked_mb << 20)
     try:
         document = pdfium.PdfDocument(data, password=options.password)
+        document.init_forms()  # which draws the values of fields for which the file has no drawing
     except pdfium.PdfiumError as error:
         raise _refusal(data, error, options) from error
     count = len(document)

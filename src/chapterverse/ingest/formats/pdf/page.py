@@ -14,6 +14,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from chapterverse.ingest.formats.pdf.annotations import annotated, flattened, with_annotations
 from chapterverse.ingest.formats.pdf.model import HYPHEN, NOTE_CLOSE, NOTE_OPEN, PageContent, Ruling, Span
 
 _WORDS = re.compile(rf"[^\s{HYPHEN}]+{HYPHEN}*")
@@ -80,22 +81,35 @@ def read_page(document: pdfium.PdfDocument, index: int) -> PageContent:
     """Everything on a page that matters for reading."""
     page = document[index]
     try:
-        textpage = page.get_textpage()
-        try:
-            parts = list(_parts(textpage))
-        finally:
-            textpage.close()
+        parts = _read_parts(page)
+        own = len(parts)
+        if annotated(page):
+            page = flattened(document, page, index)
+            parts = _read_parts(page)
         turn = _main_turn(parts)
         count = pdfium_c.FPDFPage_CountObjects(page)
         rulings = [_turned_ruling(box, turn) for box in _thin_shapes(page, count)] if parts else []
     finally:
         page.close()
     median = sorted(part.style.size for part in parts)[len(parts) // 2] if parts else 0.0
-    legible = [part for part in parts if part.style.size >= _ILLEGIBLE or median < _ILLEGIBLE]
-    upright = [_turned_part(part, turn) for part in legible if part.style.turn == turn]
-    spans = _spans(upright, [ruling for ruling in rulings if not ruling.horizontal])
-    _append_slanted(spans, [part for part in legible if part.style.turn != turn])
+    least = _ILLEGIBLE if median >= _ILLEGIBLE else 0.0
+    uprights = [ruling for ruling in rulings if not ruling.horizontal]
+
+    def spans_of(some: list[_Part]) -> list[Span]:
+        here = [part for part in some if part.style.turn == turn and part.style.size >= least]
+        return _spans([_turned_part(part, turn) for part in here], uprights)
+
+    spans = with_annotations(spans_of(parts[:own]), spans_of(parts[own:]))
+    _append_slanted(spans, [part for part in parts if part.style.turn != turn and part.style.size >= least])
     return PageContent(index, spans, rulings, drawn=count > 0)
+
+
+def _read_parts(page: Any) -> list[_Part]:
+    textpage = page.get_textpage()
+    try:
+        return list(_parts(textpage))
+    finally:
+        textpage.close()
 
 
 def _characters(textpage: Any) -> str:
