@@ -15,7 +15,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import simpleSplit
 from reportlab.pdfgen.canvas import Canvas
@@ -271,6 +271,21 @@ def outlined(entries: Sequence[tuple[str, int]], texts: Sequence[str]) -> bytes:
             % (title.encode("latin-1"), root, 4 + 2 * page, following)
         )
     return raw(*objects)
+
+
+def grouped(parts: Sequence[tuple[str, Sequence[str]]]) -> bytes:
+    """A page for each chapter; bookmarks of the chapters point to it, and those of the parts above them nowhere."""
+    chapters = [chapter for _, chapters in parts for chapter in chapters]
+    writer = PdfWriter(clone_from=io.BytesIO(simple(*chapters)))
+    page = 0
+    for title, below in parts:
+        parent = writer.add_outline_item(title, None)
+        for chapter in below:
+            writer.add_outline_item(chapter, page, parent=parent)
+            page += 1
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
 
 
 # --- broken and hostile files ----------------------------------------------------------------------------------------

@@ -351,6 +351,14 @@ def test_bookmarks_make_the_outline_and_are_matched_to_the_text() -> None:
     assert document.blocks[-1].headings == ("Not printed anywhere",)
 
 
+def test_a_bookmark_that_only_groups_others_stands_above_them() -> None:
+    document = read(pdfs.grouped([("The Tower", ["The Lamp", "The Bell"]), ("The Vale", ["The Mill"])]))
+    outline = [("The Tower", "The Lamp"), ("The Tower", "The Bell"), ("The Vale", "The Mill")]
+    assert [block.headings for block in document.blocks] == outline
+    alone = read(pdfs.grouped([("All of it", ["The Lamp", "The Bell"])]))
+    assert [block.headings for block in alone.blocks] == [("The Lamp",), ("The Bell",)]
+
+
 def test_without_bookmarks_headings_are_told_by_their_type() -> None:
     def page(chapter: str, section: str) -> pdfs.Draw:
         def draw(canvas: Canvas) -> None:

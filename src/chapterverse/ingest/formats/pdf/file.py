@@ -6,6 +6,7 @@ import ctypes
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -176,7 +177,16 @@ def bookmarks(document: pdfium.PdfDocument, composer: Composer) -> list[Bookmark
         bookmark = _bookmark(document, entry, level)
         if bookmark:
             found.append(bookmark)
-    return found
+    return _pointing(found)
+
+
+def _pointing(found: list[Bookmark]) -> list[Bookmark]:
+    """Bookmarks that point somewhere: one that only groups others, but not all, opens where the first of them does."""
+    several = sum(bookmark.level == 1 for bookmark in found) > 1
+    for above, below in reversed(list(pairwise(found))):
+        if above.page < 0 and below.level > above.level and (several or above.level > 1):
+            above.page, above.y = below.page, below.y
+    return [bookmark for bookmark in found if bookmark.page >= 0]
 
 
 def _bookmark(document: pdfium.PdfDocument, entry: Any, level: int) -> Bookmark | None:
@@ -188,10 +198,10 @@ def _bookmark(document: pdfium.PdfDocument, entry: Any, level: int) -> Bookmark 
     title = buffer.raw[: size - 2].decode("utf-16-le", "ignore").strip()
     target = pdfium_c.FPDFBookmark_GetDest(document, entry)
     page = pdfium_c.FPDFDest_GetDestPageIndex(document, target) if target else -1
-    if not title or page < 0:
+    if not title:
         return None
     flags = [ctypes.c_int() for _ in range(3)]
     numbers = [ctypes.c_float() for _ in range(3)]
-    located = pdfium_c.FPDFDest_GetLocationInPage(target, *flags, *numbers)
+    located = page >= 0 and pdfium_c.FPDFDest_GetLocationInPage(target, *flags, *numbers)
     y = -numbers[1].value if located and flags[1].value else None
     return Bookmark(level, title, page, y)
