@@ -200,18 +200,18 @@ def test_a_word_cut_by_a_column_or_a_page_is_whole() -> None:
     assert document.page_at(document.text.index("candle")) == Page(1, None)
 
 
-def test_a_large_initial_opens_its_paragraph() -> None:
+@pytest.mark.parametrize(("size", "drop"), [(32, 1), (40, 2)])
+def test_a_large_initial_opens_its_paragraph(size: int, drop: int) -> None:
     def page(canvas: Canvas) -> None:
-        text_at(canvas, LEFT, 672, "T", 40, "Times-Bold")
-        column(
-            canvas,
-            ["HE keeper of the tower wound the great clock", "every evening before the lamps were lit, and"],
-            104,
-        )
-        column(canvas, ["nobody remembered a night when the bell had failed to strike the hour."], y=672 - 14)
+        text_at(canvas, LEFT, 700 - drop * pdfs.PITCH, "T", size, "Times-Bold")
+        text_at(canvas, 100, 700, "HE", 8)
+        text_at(canvas, 114, 700, "keeper of the tower wound the great clock")
+        y = column(canvas, ["every evening before the lamps were lit, and"], 100, y=686)
+        column(canvas, ["nobody remembered a night when the bell had failed to strike the hour."], y=y)
         column(canvas, filled(PROSE), y=600)
 
-    assert blocks(read(drawn(page)))[0][1].startswith("THE keeper of the tower wound the great clock every")
+    opening = "THE keeper of the tower wound the great clock every evening before the lamps were lit, and nobody"
+    assert blocks(read(drawn(page)))[0][1].startswith(opening)
 
 
 def test_lists_keep_their_markers() -> None:

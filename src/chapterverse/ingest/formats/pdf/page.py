@@ -42,6 +42,8 @@ _NARROW = 0.08
 """The same behind a sign that is raised or lowered: to PDFium it is a line of its own, which need not end a word."""
 _SMALLER = 0.9
 """What is raised or lowered is smaller than this part of the text around it."""
+_SMALLEST = 0.4
+"""But not smaller than this: what stands so high beside a large letter is the line that it opens."""
 _THIN = 3.0
 """A drawn shape thinner than this many points is a ruling."""
 _ILLEGIBLE = 2.0
@@ -364,7 +366,7 @@ def _joins(last: Span, part: _Part) -> bool:
     if abs(part.y - last.y) <= 0.12 * em:
         return True
     smaller = min(last.size, part.style.size)
-    return smaller < _SMALLER * em and abs(part.y - last.y) < 0.6 * em and gap < 0.5 * em
+    return _SMALLEST * em < smaller < _SMALLER * em and abs(part.y - last.y) < 0.6 * em and gap < 0.5 * em
 
 
 def _centre(ruling: Ruling) -> float:
