@@ -341,6 +341,17 @@ def test_right_to_left_words_are_in_reading_order() -> None:
     assert read(pdfs.mapped(drawn_order)).text == "שלום עולם"
 
 
+def test_right_to_left_paragraphs_end_at_the_left_and_are_indented_at_the_right() -> None:
+    paragraphs = [
+        ["  שומר המגדל היה מותח", "השעון הגדול בכל ערב", "לפני שהודלקו המנורות ברחוב.", "ואחר כך שוב."],
+        ["  נער אחד היה סופר את כל", "הצלצולים ורושם אותם."],
+    ]
+    drawn_lines = [line[::-1].rjust(28) for lines in paragraphs for line in lines]
+    assert [text for _, text in blocks(read(pdfs.mapped(*drawn_lines)))] == [
+        " ".join(line.strip() for line in lines) for lines in paragraphs
+    ]
+
+
 # --- outline ---------------------------------------------------------------------------------------------------------
 
 

@@ -197,6 +197,11 @@ def _lines(boxes: list[Box], edge: float, page: int, words: Words) -> list[Line 
             flow.append((rows[at].y - 0.75 * rows[at].size, _line(rows[at], page, column)))
             at += 1
     lines = [item for _, item in sorted(flow, key=lambda entry: entry[0])]
+    if right_to_left("".join(item.text for item in lines if isinstance(item, Line))):
+        column.left, column.right = -right, -left
+        for line in lines:
+            if isinstance(line, Line):  # its beginning is where a line of other scripts has it: at the smaller x
+                line.left, line.right = -line.right, -line.left
     starts = Counter(round(line.left) for line in lines if isinstance(line, Line))
     usual = [left for left, count in starts.items() if count > 1 and count >= _USUAL * len(lines)]
     column.left = float(min(usual, default=column.left))
