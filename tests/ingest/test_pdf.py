@@ -120,6 +120,28 @@ def test_columns_are_read_one_after_the_other(count: int, row_by_row: bool) -> N
     assert document.text.removeprefix("Of Columns").split() == " ".join(texts).split()
 
 
+def test_notes_in_the_margin_cut_no_lines() -> None:
+    def page(canvas: Canvas) -> None:
+        column(canvas, filled(PROSE * 3, width=340), x=180)
+        for line, text in enumerate(("Of the keeper", "and his keys", "in the tower")):
+            text_at(canvas, LEFT, 697 - 9 * line, text, 8)
+
+    assert [text for _, text in blocks(read(drawn(page)))] == [
+        (PROSE * 3).strip(),
+        "Of the keeper and his keys in the tower",
+    ]
+
+
+def test_marks_that_are_drawn_last_stay_with_their_items() -> None:
+    items = ["the first key of the tower", "the second key", "the bell that strikes"]
+
+    def page(canvas: Canvas) -> None:
+        column(canvas, items, x=LEFT + 20)
+        column(canvas, ["•"] * 3)
+
+    assert blocks(read(drawn(page))) == [("list", f"• {item}") for item in items]
+
+
 def test_a_paragraph_across_pages_is_one_block_with_the_page_marked_inside() -> None:
     first, second = filled(PROSE)[:3], filled(PROSE)[3:]
     document = read(drawn(lines(["\t" + first[0], *first[1:]], y=FOOT), lines(second)))

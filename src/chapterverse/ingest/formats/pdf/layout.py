@@ -18,6 +18,8 @@ _MAX_DEPTH = 3
 _MIN_LINES = 3
 """Running text in a column has at least so many lines."""
 _PROSE_CHARACTERS = 18
+_MARK = 4
+"""Characters of the longest marks of list items."""
 _GUTTER = 4.0
 _MAX_CANDIDATES = 40
 _OUTSETS = (2.0, 8.0)
@@ -83,7 +85,10 @@ def _columns(boxes: list[Box], edge: float, depth: int) -> list[tuple[list[Box],
         whole += above
         if _side_by_side(left, right):
             columns += [(whole, edge)] if whole else []
-            columns += _columns(left, gutter - _GUTTER, depth + 1) + _columns(right, edge, depth + 1)
+            sides = [(left, gutter - _GUTTER), (right, edge)]
+            if _written_after(left, right):  # as in a book that is read from right to left, or one with notes beside it
+                sides.reverse()
+            columns += [column for side, limit in sides for column in _columns(side, limit, depth + 1)]
             whole = below
         else:
             whole += left + right + below
@@ -150,10 +155,20 @@ def _side_by_side(left: list[Box], right: list[Box]) -> bool:
     (top1, bottom1), (top2, bottom2) = _extent(left), _extent(right)
     if min(bottom1, bottom2) - max(top1, top2) < 0.4 * min(bottom1 - top1, bottom2 - top2):
         return False
-    if max(box.order for box in left) < min(box.order for box in right):
-        # The file itself writes one column after the other, although the second begins beside the first.
-        return min(box.bottom for box in right) < max(box.top for box in left)
+    for first, second in ((left, right), (right, left)):
+        if _written_after(second, first) and not (second is left and _marks(left)):
+            return min(box.bottom for box in second) < max(box.top for box in first)  # it begins beside the first
     return _prose(left) and _prose(right)
+
+
+def _written_after(second: list[Box], first: list[Box]) -> bool:
+    """Whether the file itself writes one column after the other."""
+    return max(box.order for box in first) < min(box.order for box in second)
+
+
+def _marks(boxes: list[Box]) -> bool:
+    """Whether most are the bullets or numbers of items, and no words."""
+    return median(len(box.text) for box in boxes) <= _MARK
 
 
 def _extent(boxes: list[Box]) -> tuple[float, float]:
