@@ -280,6 +280,19 @@ def raised(canvas: Canvas, x: float, y: float, *pieces: str) -> None:
         x += stringWidth(piece[1:] if rise else piece, "Times-Roman", size)
 
 
+def test_one_raised_text_may_refer_to_several_notes() -> None:
+    def page(canvas: Canvas) -> None:
+        column(canvas, filled(PROSE))
+        raised(canvas, LEFT, 400, *"The guild met in 1687|^1,2| and in 1690,|^2–4| and was closed.".split("|"))
+        for row, sign in enumerate("1234"):
+            text_at(canvas, LEFT, 134 - 10 * row, sign, 6)
+            text_at(canvas, LEFT + 6, 130 - 10 * row, f"Ledger {sign}.", 8)
+
+    notes = [("footnote", f"[{sign}] Ledger {sign}.") for sign in "1234"]
+    printed = "The guild met in 1687[1][2] and in 1690,[2][3][4] and was closed."
+    assert blocks(read(drawn(page)))[1:] == [("paragraph", printed), *notes]
+
+
 def test_powers_stay_raised_and_cut_no_word() -> None:
     def page(canvas: Canvas) -> None:
         raised(canvas, LEFT, 700, *"There were 10|^6| cells, 5 × 10|^–3| mol of H|_2|O and 30 m|^2|.".split("|"))

@@ -13,6 +13,9 @@ _SMALL = 0.93
 _REFERENCE = re.compile(f"{NOTE_OPEN}([^{NOTE_CLOSE}]+){NOTE_CLOSE}")
 _START = re.compile(rf"(?:{NOTE_OPEN}([^{NOTE_CLOSE}]+){NOTE_CLOSE}|(\d{{1,3}}|[*†‡§]{{1,2}})[.)]?(?=\s))\s*")
 
+_LIST = re.compile(r", ?")
+_LONGEST_RANGE = 30
+
 Notes = dict[tuple[int, str], Note]
 """By page and sign."""
 
@@ -39,12 +42,23 @@ def take_notes(pages: list[list[Line | Table]], body_size: float) -> Notes:
 def _references(flow: list[Line | Table]) -> set[str]:
     """Signs that the text of a page refers to notes by (a line that begins with one is the note itself)."""
     return {
-        match[1]
+        sign
         for line in flow
         if isinstance(line, Line)
         for match in _REFERENCE.finditer(line.text)
         if match.start() > 0
+        for sign in _signs(match[1])
     }
+
+
+def _signs(raised: str) -> list[str]:
+    """The signs of the notes that a raised text refers to: "2,5" are two of them, "2-4" three."""
+    signs: list[str] = []
+    for part in _LIST.split(raised):
+        first, _, last = part.replace("\u2013", "-").partition("-")
+        several = range(int(first), int(last) + 1) if first.isdigit() and last.isdigit() else ()
+        signs += map(str, several) if 0 < len(several) <= _LONGEST_RANGE else [part]
+    return signs
 
 
 def _foot(lines: list[Line], body_size: float, references: set[str]) -> list[Note]:
@@ -83,10 +97,12 @@ def with_references(line: Line, notes: Notes) -> tuple[str, list[Note]]:
     found: list[Note] = []
 
     def write(match: re.Match[str]) -> str:
-        note = notes.get((line.page, match[1]))
-        if note:
-            found.append(note)
+        signs = _signs(match[1])
+        referred = [note for sign in signs if (note := notes.get((line.page, sign)))]
+        found.extend(referred)
         after_sentence = match.start() > 0 and line.text[match.start() - 1] in '.,;:!?”"’)'
-        return f"[{match[1]}]" if note or (after_sentence and match[1].isdigit()) else _plainly(match)
+        if referred or len(signs) > 1 or (after_sentence and match[1].isdigit()):
+            return "".join(f"[{sign}]" for sign in signs)
+        return _plainly(match)
 
     return (_REFERENCE.sub(write, line.text), found) if NOTE_OPEN in line.text else (line.text, found)

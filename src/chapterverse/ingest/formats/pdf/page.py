@@ -21,7 +21,7 @@ _WORDS = re.compile(rf"[^\s{HYPHEN}]+{HYPHEN}*")
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
 _ITALIC = re.compile(r"italic|oblique", re.I)
 _NOTE_SIGN = re.compile(r"(\d{1,3}|[*†‡§]{1,2})([.,;:)]?)")
-_RAISED = re.compile(r"(\d{1,3}|[*†‡§]{1,2}|[+\u2212\u2013-]\d{0,3})([.,;:)]?)")
+_RAISED = re.compile(r"(\d{1,3}(?:[,\u2013-] ?\d{1,3})*|[*†‡§]{1,2}|[+\u2212\u2013-]\d{0,3})([.,;:)]?)")
 _SIGN = re.compile(f"[+\u2212\u2013-]{NOTE_CLOSE}$")
 """The sign of a power, where the file draws its digits by themselves."""
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefe]")
