@@ -273,6 +273,26 @@ def outlined(entries: Sequence[tuple[str, int]], texts: Sequence[str]) -> bytes:
     return raw(*objects)
 
 
+def dynamic_form() -> bytes:
+    """A page that only asks for another program, which would draw the form from its XML."""
+    catalogue = b"/NeedsRendering true /AcroForm << /Fields [] /XFA 6 0 R >>"
+    return raw(
+        *_pages([_show("Please wait...")], catalogue), stream(b"<xdp:xdp xmlns:xdp='http://ns.adobe.com/xdp/'/>")
+    )
+
+
+def with_attachment(text: str) -> bytes:
+    writer = PdfWriter(clone_from=io.BytesIO(simple(text)))
+    writer.add_attachment("other.pdf", simple("Another book."))
+    return _written(writer)
+
+
+def _written(writer: PdfWriter) -> bytes:
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
 def grouped(parts: Sequence[tuple[str, Sequence[str]]]) -> bytes:
     """A page for each chapter; bookmarks of the chapters point to it, and those of the parts above them nowhere."""
     chapters = [chapter for _, chapters in parts for chapter in chapters]
@@ -283,9 +303,7 @@ def grouped(parts: Sequence[tuple[str, Sequence[str]]]) -> bytes:
         for chapter in below:
             writer.add_outline_item(chapter, page, parent=parent)
             page += 1
-    out = io.BytesIO()
-    writer.write(out)
-    return out.getvalue()
+    return _written(writer)
 
 
 # --- broken and hostile files ----------------------------------------------------------------------------------------

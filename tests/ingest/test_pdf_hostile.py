@@ -76,6 +76,18 @@ def test_what_can_be_repaired_is_read_with_a_warning(name: str, text: str, warni
     assert warning in reasons(document)
 
 
+def test_a_form_that_only_one_program_draws_is_refused() -> None:
+    with pytest.raises(UnreadableFileError, match="XFA") as caught:
+        read(pdfs.dynamic_form())
+    assert caught.value.reason == "no_text"
+
+
+def test_attached_files_are_reported() -> None:
+    document = read(pdfs.with_attachment("The book."))
+    assert document.text == "The book."
+    assert reasons(document) == "the file has other files attached to it (1), which were not read"
+
+
 def test_bombs_in_layers_are_seen_through() -> None:
     with pytest.raises(UnreadableFileError) as caught:
         read(pdfs.flate_bomb(layers=2))

@@ -60,6 +60,13 @@ def open_document(data: bytes, composer: Composer, options: ReadOptions) -> pdfi
         raise UnreadableFileError("pages", f"the file has {count:,} pages, and the limit is {options.max_pages:,}")
     if count == 0:
         raise UnreadableFileError("damaged", "the file has no pages that can be read")
+    if document.get_formtype() == pdfium_c.FORMTYPE_XFA_FULL:
+        raise UnreadableFileError(
+            "no_text",
+            "the file is a dynamic form (XFA), whose pages only Adobe's programs draw: print it to a PDF first",
+        )
+    if attached := pdfium_c.FPDFDoc_GetAttachmentCount(document):
+        composer.warn(f"the file has other files attached to it ({attached}), which were not read")
     if not _references_intact(data):
         composer.warn("the file's cross-references are broken; it was repaired while it was read")
     return document
