@@ -408,6 +408,19 @@ def test_fields_keep_their_result_and_drop_their_instruction() -> None:
     assert read(body) == paragraphs("See chapter 2 7yes Ann", "Page of !")
 
 
+def test_what_is_chosen_in_the_fields_of_a_form_is_text() -> None:
+    def chosen(code: str, data: str) -> str:
+        begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'
+        return field(code, "").replace('<w:r><w:fldChar w:fldCharType="begin"/></w:r>', begin)
+
+    towns = '<w:listEntry w:val="Harrow"/><w:listEntry w:val="Vale"/>'
+    body = p(r("Town: ") + chosen("FORMDROPDOWN", f'<w:ddList><w:result w:val="1"/>{towns}</w:ddList>') + r("."))
+    body += p(r("First: ") + chosen("FORMDROPDOWN", f"<w:ddList>{towns}</w:ddList>"))
+    body += p(chosen("FORMCHECKBOX", "<w:checkBox><w:default/></w:checkBox>") + r(" a clock"))
+    body += p(chosen("FORMCHECKBOX", '<w:checkBox><w:default/><w:checked w:val="0"/></w:checkBox>') + r(" a bell"))
+    assert read(body) == paragraphs("Town: Vale.", "First: Harrow", "☒ a clock", "☐ a bell")
+
+
 def test_a_table_of_contents_is_left_out() -> None:
     begin, end = field('TOC \\o "1-3"', "@").split("@")
     entry = r("One") + "<w:r><w:tab/></w:r>" + field("PAGEREF _Toc1", r("3"))

@@ -193,6 +193,8 @@ class ParagraphReader:
                 position = value(item, "w:rPr", "w:vertAlign") or named.position or style.position
                 is_raised = position == "superscript"
             elif name in _FIELD_PARTS:
+                if not (hidden or fields.muted):
+                    pieces.append(_chosen(item))
                 fields.see(name, item)
             elif hidden or fields.muted:
                 continue
@@ -241,6 +243,20 @@ def _characters(name: str, element: Element, font: str | None) -> str:
     if name == "m:oMath":
         return linear(element)
     return _CHARACTERS.get(name, "")
+
+
+def _chosen(mark: Element) -> str:
+    """What is chosen in a drop-down list or a check box of an older form: its field has no result that says so."""
+    form = child(mark, "w:ffData")
+    entries = [attribute(entry, "w:val") or "" for entry in children(child(form, "w:ddList"), "w:listEntry")]
+    if entries:
+        chosen = whole(value(form, "w:ddList", "w:result") or value(form, "w:ddList", "w:default"), 0)
+        return entries[chosen] if 0 <= chosen < len(entries) else ""
+    box = child(form, "w:checkBox")
+    if box is None:
+        return ""
+    ticked = switched_on(child(box, "w:checked"))
+    return "☒" if (switched_on(child(box, "w:default")) if ticked is None else ticked) else "☐"
 
 
 def _font(run: Element) -> str | None:
