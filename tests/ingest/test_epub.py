@@ -150,6 +150,13 @@ def test_epub_2_contents_and_pages() -> None:
     assert labels == ["1", "1", "2", "2", "iii"]
 
 
+def test_a_part_that_leads_nowhere_begins_with_its_first_chapter() -> None:
+    chapters = [epubs.point("The Lamp", "one.xhtml"), epubs.point("The Horn", "two.xhtml")]
+    parts = (f"<navPoint><navLabel><text>Part {n}</text></navLabel>{one}</navPoint>" for n, one in enumerate(chapters))
+    document = read(epubs.epub(TWO, epubs.ncx("".join(parts))))
+    assert [path for path, _ in outline(document)][::2] == [("Part 0", "The Lamp"), ("Part 1", "The Horn")]
+
+
 def test_page_breaks_inside_a_paragraph() -> None:
     body = (
         '<span epub:type="pagebreak" title="xi"/><p>One <b>wo<span epub:type="pagebreak" id="q" role="doc-pagebreak"/>'

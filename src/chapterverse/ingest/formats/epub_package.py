@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from html.entities import html5
 from urllib.parse import unquote
 
@@ -229,7 +229,7 @@ def _read_nav(root: etree._Element, base: str, package: Package) -> None:
     for nav in _all(root, "nav"):
         types = set(nav.get(_EPUB_TYPE, "").split())
         if "toc" in types:
-            package.contents += _nav_entries(nav, base)
+            package.contents += _leading_somewhere(_nav_entries(nav, base))
         elif "page-list" in types:
             package.page_labels |= {target(base, link.get("href", "")): _text(link) for link in _all(nav, "a")}
         elif "landmarks" in types:
@@ -238,32 +238,41 @@ def _read_nav(root: etree._Element, base: str, package: Package) -> None:
 
 
 def _nav_entries(nav: etree._Element, base: str) -> Iterator[Entry]:
-    """Entries of an EPUB 3 contents list; a title without a link begins where the next entry does."""
-    untargeted: list[tuple[str, int]] = []
+    """Entries of an EPUB 3 contents list."""
     for element in nav.iter("{*}a", "{*}span"):
         parent = element.getparent()
-        if parent is None or local_name(parent) != "li":
-            continue
-        level = sum(1 for ancestor in element.iterancestors("{*}ol"))
-        href = element.get("href")
-        if not href:
-            untargeted.append((_text(element), level))
-            continue
-        place = target(base, href)
-        yield from (Entry(title, above, place) for title, above in untargeted if above < level)
-        untargeted.clear()
-        yield Entry(_text(element), level, place)
+        if parent is not None and local_name(parent) == "li":
+            level = sum(1 for ancestor in element.iterancestors("{*}ol"))
+            yield Entry(_text(element), level, _place(base, element.get("href")))
 
 
 def _read_ncx(root: etree._Element, base: str, package: Package) -> None:
+    entries: list[Entry] = []
     for point in root.iter("{*}navPoint", "{*}pageTarget"):
         source = next((child.get("src", "") for child in point.iterchildren("{*}content")), "")
         title = next((_text(child) for child in point.iterchildren("{*}navLabel")), "")
         if local_name(point) == "pagetarget":
             package.page_labels[target(base, source)] = title or point.get("value", "")
-        elif source:
+        else:
             level = 1 + sum(1 for ancestor in point.iterancestors("{*}navPoint"))
-            package.contents.append(Entry(title, level, target(base, source)))
+            entries.append(Entry(title, level, _place(base, source)))
+    package.contents += _leading_somewhere(entries)
+
+
+def _place(base: str, href: str | None) -> str:
+    return target(base, href) if href else ""
+
+
+def _leading_somewhere(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Entries with their place: a title without a link begins where the first entry below it does."""
+    unlinked: list[Entry] = []
+    for entry in entries:
+        if not entry.target:
+            unlinked.append(entry)
+            continue
+        yield from (replace(above, target=entry.target) for above in unlinked if above.level < entry.level)
+        unlinked.clear()
+        yield entry
 
 
 def _all(root: etree._Element, name: str) -> Iterator[etree._Element]:
