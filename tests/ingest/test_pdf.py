@@ -357,6 +357,14 @@ def test_a_note_typed_on_a_page_is_text_of_the_page_and_a_comment_is_not() -> No
     assert [text for _, text in blocks(document)] == ["It strikes.", "Since 1911 it strikes twice."]
 
 
+def test_a_word_printed_under_the_text_cuts_no_lines() -> None:
+    def page(canvas: Canvas) -> None:
+        text_at(canvas, LEFT + 60, 670, "SPECIMEN", 60)
+        column(canvas, filled(PROSE))
+
+    assert [text for _, text in blocks(read(drawn(page)))] == [PROSE, "SPECIMEN"]
+
+
 # --- characters ------------------------------------------------------------------------------------------------------
 
 

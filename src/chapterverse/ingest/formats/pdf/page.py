@@ -14,7 +14,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from chapterverse.ingest.formats.pdf.annotations import annotated, flattened, with_annotations
+from chapterverse.ingest.formats.pdf.layers import annotated, flattened, with_annotations, with_watermarks_last
 from chapterverse.ingest.formats.pdf.model import HYPHEN, NOTE_CLOSE, NOTE_OPEN, PageContent, Ruling, Span
 
 _WORDS = re.compile(rf"[^\s{HYPHEN}]+{HYPHEN}*")
@@ -101,7 +101,7 @@ def read_page(document: pdfium.PdfDocument, index: int) -> PageContent:
         here = [part for part in some if part.style.turn == turn and part.style.size >= least]
         return _spans([_turned_part(part, turn) for part in here], uprights)
 
-    spans = with_annotations(spans_of(parts[:own]), spans_of(parts[own:]))
+    spans = with_watermarks_last(with_annotations(spans_of(parts[:own]), spans_of(parts[own:])))
     _append_slanted(spans, [part for part in parts if part.style.turn != turn and part.style.size >= least])
     return PageContent(index, spans, rulings, drawn=count > 0)
 
