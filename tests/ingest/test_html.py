@@ -374,6 +374,15 @@ def test_page_numbers_of_a_printed_book_are_labels_and_no_text() -> None:
     ]  # fmt: skip
 
 
+def test_a_heading_that_is_clicked_to_open_its_section_is_a_heading() -> None:
+    page = (
+        "<h2><button aria-expanded=false>Lamps</button></h2><p>Oil.</p><h2>Horns <button>Copy</button></h2><p>Air.</p>"
+    )
+    assert blocks(read(page + "<div hidden=until-found><p>Fog.</p></div><div hidden><p>Never.</p></div>")) == [
+        ("heading", "Lamps"), ("paragraph", "Oil."), ("heading", "Horns"), ("paragraph", "Air."), ("paragraph", "Fog."),
+    ]  # fmt: skip
+
+
 def test_dialogs_are_text_when_they_are_open() -> None:
     assert texts("<dialog>Cookies?</dialog><dialog open>Open.</dialog><p style='DISPLAY : none'>No.</p>") == ["Open."]
 

@@ -128,9 +128,9 @@ class MarkupReader:
     def open(self, tag: str, attributes: Mapping[str, str], step: str) -> bool:
         """An element opens; False if its content is to be passed over (it is then not closed either)."""
         types = tokens(attributes)
-        if dropped(tag, attributes, types):
-            return False
         parent = self._frames[-1]
+        if dropped(tag, attributes, types, in_heading=parent.heading is not None):
+            return False
         frame = _Frame(tag, step, kind=KINDS.get(tag, parent.kind), heading=parent.heading)
         frame.block_depth, frame.math, frame.begin = parent.block_depth, parent.math or tag == "math", len(self._buffer)
         frame.entry = tag if tag in ("dt", "dd") else parent.entry

@@ -33,6 +33,7 @@ _CONTROLS = frozenset(
     {"backlink", "landmarks", "menu", "navigation", "page-list", "search", "tablist", "toc", "toolbar"}
 )
 _KEPT_THOUGH_HIDDEN = NOTE_TYPES | {"footnotes", "endnotes", "rearnotes", "tabpanel"}
+_SHOWN_WHEN_SOUGHT = "until-found"
 _HIDING_CLASSES = frozenset({"sr-only", "visually-hidden", "screen-reader-text"})
 _HIDING_STYLE = re.compile(r"display:none|visibility:hidden")
 _CLASS_TYPES = {
@@ -70,8 +71,10 @@ def tokens(attributes: Mapping[str, str]) -> frozenset[str]:
     return frozenset(words) if words else _NO_TYPES
 
 
-def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str]) -> bool:
+def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str], in_heading: bool = False) -> bool:
     """Whether an element's content is no text of the book: machinery, controls, struck out, or hidden."""
+    if tag == "button" and in_heading and "aria-expanded" in attributes:
+        return False  # the heading itself, which opens what stands below it
     if tag in _NOT_TEXT or tag in _STRUCK_OUT or types & _CONTROLS:
         return True
     if tag == "dialog" and "open" not in attributes:
@@ -79,7 +82,7 @@ def dropped(tag: str, attributes: Mapping[str, str], types: frozenset[str]) -> b
     if not attributes or types & _KEPT_THOUGH_HIDDEN or "pagebreak" in types:
         return False
     return (
-        "hidden" in attributes
+        attributes.get("hidden", _SHOWN_WHEN_SOUGHT) != _SHOWN_WHEN_SOUGHT
         or attributes.get("aria-hidden") == "true"
         or bool(_HIDING_STYLE.search(attributes.get("style", "").lower().replace(" ", "")))
         or not _HIDING_CLASSES.isdisjoint(attributes.get("class", "").split())
