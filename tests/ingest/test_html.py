@@ -328,6 +328,9 @@ def test_a_raised_link_behind_a_number_is_a_note() -> None:
         # no types at all, both links raised
         '<p>A<sup><a href="#n1" id="r1">1</a></sup>.</p><p>B</p><h2>Notes</h2>'
         '<p id="n1"><sup><a href="#r1">1</a></sup> Note</p>',
+        # a way back before the note, as in wikis
+        '<p>A<sup><a href="#n1" id="r1">1</a></sup>.</p><p>B</p><li id="n1"><b><a href="#r1">^</a></b> Note</li>',
+        '<p>A<sup><a href="#n1" id="r1">1</a></sup>.</p><p>B</p><p id="n1">[1] <a href="#r1">↑</a> Note</p>',
         # a link that names its place
         '<p>A<a href="#n1"><sup>1</sup></a>.</p><p>B</p><p><a name="n1"></a>1. Note</p>',
     ],

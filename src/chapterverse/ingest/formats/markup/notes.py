@@ -126,15 +126,16 @@ def _as_note(passages: Sequence[Passage], span: range, label: str) -> list[int]:
 
 
 def _strip_label(passage: Passage, label: str) -> None:
-    """Take away the label that the note itself begins with."""
+    """Take away the label that the note itself begins with, and a way back before or behind it."""
     pieces = passage.pieces
     start = end = next((index for index, piece in enumerate(pieces) if not isinstance(piece, Page)), len(pieces))
     head = ""
     while end < len(pieces) and _is_plain(piece := pieces[end]):
         head += str(piece)
         end += 1
+    head = head.lstrip(_RETURN_MARKS)
     own = re.match(rf"\s*[\[(]?{re.escape(label)}[\])]?(?![^\W_])[.:)]?\s*", head)
-    pieces[start:end] = [head[own.end() :] if own else head]
+    pieces[start:end] = [head[own.end() :].lstrip(_RETURN_MARKS) if own else head]
 
 
 def _is_plain(piece: Piece | NoteRef) -> bool:
