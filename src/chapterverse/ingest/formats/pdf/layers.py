@@ -5,7 +5,8 @@ Comments that have to be opened are not seen.
 
 from __future__ import annotations
 
-from math import inf
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from statistics import median
 
 import pypdfium2 as pdfium
@@ -13,9 +14,14 @@ import pypdfium2.raw as pdfium_c
 
 from chapterverse.ingest.formats.pdf.model import Span
 
+_SAME_LINE = 0.8
+"""So many ems may the values of fields stand above or below their labels."""
 _LARGE = 2.0
+"""A watermark is so much larger than the lines that run through it."""
 _COVERED = 2
-"""So many lines run through a watermark, at least; through other large type none does."""
+"""So many lines do, at least; through other large type none does."""
+_MOST_MARKS = 20
+"""A page with more large type than this is a drawing."""
 
 _UNSEEN = (pdfium_c.FPDF_ANNOT_LINK, pdfium_c.FPDF_ANNOT_POPUP)
 
@@ -40,22 +46,31 @@ def flattened(document: pdfium.PdfDocument, page: pdfium.PdfPage, index: int) ->
 
 def with_annotations(spans: list[Span], laid_over: list[Span]) -> list[Span]:
     """The spans of a page, with each that is laid over it behind the one that it follows, as if drawn with it."""
-    spans = list(spans)
-    for added in laid_over:
-        nearest = min(range(len(spans)), key=lambda index: _distance(spans[index], added), default=-1)
-        before = nearest >= 0 and _distance(spans[nearest], added) < (inf, inf)
-        spans.insert(nearest + 1 if before else 0, added)
-    for order, span in enumerate(spans):
+    if not laid_over:
+        return spans
+    downwards = sorted(spans, key=_height)
+    following: dict[int, list[Span]] = defaultdict(list)
+    for added in sorted(laid_over, key=lambda span: (span.y, span.left)):
+        following[id(_followed(added, downwards))].append(added)
+    ordered = following[id(None)] + [one for span in spans for one in (span, *following[id(span)])]
+    for order, span in enumerate(ordered):
         span.order = order
-    return spans
+    return ordered
 
 
-def _distance(span: Span, added: Span) -> tuple[float, float]:
-    """How far a span stands to the left in the same line, or else above."""
-    below = added.y - span.y
-    if abs(below) < 0.6 * max(span.size, added.size):
-        return (0.0, added.left - span.right) if span.left < added.left else (inf, inf)
-    return (below, abs(added.left - span.left)) if below > 0 else (inf, inf)
+def _followed(added: Span, downwards: list[Span]) -> Span | None:
+    """The span that stands nearest to the left in the same line, or else above."""
+    reach = _SAME_LINE * added.size
+    first = bisect_left(downwards, added.y - reach, key=_height)
+    line = downwards[first : bisect_right(downwards, added.y + reach, key=_height)]
+    before = [span for span in line if span.left < added.left]
+    if before:
+        return max(before, key=lambda span: span.right)
+    return downwards[first - 1] if first else None
+
+
+def _height(span: Span) -> float:
+    return span.y
 
 
 def with_watermarks_last(spans: list[Span]) -> list[Span]:
@@ -63,7 +78,8 @@ def with_watermarks_last(spans: list[Span]) -> list[Span]:
     if not spans:
         return spans
     usual = median(span.size for span in spans)
-    marks = [span for span in spans if span.size >= _LARGE * usual and _runs_through(span, spans)]
+    large = [span for span in spans if span.size >= _LARGE * usual]
+    marks = [span for span in large if _is_run_through(span, spans)] if len(large) <= _MOST_MARKS else []
     below = max(span.bottom for span in spans)
     for mark in marks:
         below += 3 * mark.size
@@ -72,7 +88,7 @@ def with_watermarks_last(spans: list[Span]) -> list[Span]:
     return [span for span in spans if id(span) not in under] + marks
 
 
-def _runs_through(mark: Span, spans: list[Span]) -> bool:
+def _is_run_through(mark: Span, spans: list[Span]) -> bool:
     """Whether several lines of common size stand where this large type does."""
     lines = {
         round(span.y)
