@@ -202,6 +202,13 @@ def test_what_others_say_against_each_other_contradicts_no_answer(sure: str, sta
     assert answer.status == status
 
 
+def test_a_contradiction_of_which_one_side_cannot_be_said_is_none() -> None:
+    texts = ["The great bell was hewn in 1650.", "Nora Finch was famous. She had the great bell cast in 1710."]
+    answer, _ = put("Of what was the great bell cast?", texts=texts, reader=Undecided())
+    assert (answer.status, answer.text) == ("ok", "The great bell was hewn in 1650.")
+    assert "dangling" in {issue.code for issue in answer.issues}
+
+
 @pytest.mark.parametrize(("author", "status"), [("Ada Marl", "ok"), ("Ida Roe", "refused"), (None, "refused")])
 def test_what_the_author_says_of_himself_answers_a_question_with_his_name(author: str | None, status: str) -> None:
     question = "How many nests did Marl open?"

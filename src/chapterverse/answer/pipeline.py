@@ -131,14 +131,15 @@ class _Ask:
         if not self._may_answer(verdicts):
             return self._refusal("answer_absent" if self.selection is None else "selection_lacks_answer")
         conflicts = await self._timed("conflicts", self._conflicts(verdicts))
-        if conflicts:
-            for sentence in self._both_sides(conflicts):
+        sides = await self._run(partial(self._that_pass, conflicts)) if conflicts else []
+        if sides:
+            for sentence in sides:
                 await self._say(sentence, self.passages)
         else:
             await self._timed("draft", self._draft())
         if not self.cited.sentences:
             return self._refusal("not_supported")
-        return self._written("conflict" if conflicts else None, verdicts)
+        return self._written("conflict" if sides else None, verdicts)
 
     async def _collect(self) -> Reason | None:
         """What the answer may rest on; without any, why."""
@@ -295,6 +296,17 @@ class _Ask:
         quotes = [DraftSentence(one.quote, (one.chunk_id,), one.quote, "quote") for one in statements]
         return [DraftSentence(notice, kind="notice"), *quotes[:4]]
 
+    def _that_pass(self, conflicts: Sequence[Conflict]) -> list[DraftSentence]:
+        """What contradicts each other, as far as both sides can be said: one alone contradicts nothing."""
+        while conflicts:
+            (notice, *sides), gate = self._both_sides(conflicts), self._new_gate()
+            fallen = {side.quote for side in sides if not gate.check_one(side)}
+            if not fallen:
+                return [notice, *sides]
+            self.gate.issues += gate.issues
+            conflicts = [one for one in conflicts if not fallen & {one.first.quote, one.second.quote}]
+        return []
+
     async def _draft(self) -> None:
         search = None if self.selection is not None else self._search
         offered, self.usage = await self.mind.draft(
@@ -334,6 +346,9 @@ class _Ask:
 
     @cached_property
     def gate(self) -> Gate:
+        return self._new_gate()
+
+    def _new_gate(self) -> Gate:
         plain = len(parts(self.question)) == 1 and not (asks_for_theme(self.question) or asks_for_list(self.question))
         limits = PLAIN if plain else DEFAULT
         return Gate(self.passages, self.mind.reader, self.mind.sentences, limits, self.question)
