@@ -68,6 +68,13 @@ def test_a_fact_is_answered_with_chapter_page_and_quote(clocks: Library) -> None
     assert 0 < answer.confidence <= 1
 
 
+def test_a_polite_question_is_answered_as_the_plain_one_is(clocks: Library) -> None:
+    polite = "Hello! Could you tell me how Ambrose Kell taught his apprentices, please?"
+    answer = clocks.ask(polite)
+    assert answer.question == polite
+    assert answer.text == clocks.ask("How did Ambrose Kell teach his apprentices?").text
+
+
 def test_the_theme_of_a_chapter_is_quoted_from_that_chapter(clocks: Library) -> None:
     answer = clocks.ask("What is the main theme of Chapter 3?")
     assert answer.status == "ok"

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
+from chapterverse.answer.courtesy import without_courtesy
 from chapterverse.answer.needs import Mind
 from chapterverse.answer.pipeline import Watch, ask
 from chapterverse.answer.questions import asks_for_theme, speaks_of_theme, theme_of
@@ -179,17 +180,19 @@ class AsyncLibrary(Indexes):
         index's calibration does, or the reader's own. `watch` is told which stage begins, and each sentence as soon as
         it has passed the gate.
         """
-        question = check_question(question)
+        said = check_question(question)
+        question = without_courtesy(said)
         async with self._deadline(generation) as deadline:
             if selection is not None:
                 check_alone(index, where, scope)
                 mind = await self._mind(generation, deadline, validation)
-                return self._heard(await ask(question, mind, selection=check_selection(selection), watch=watch))
+                answer = await ask(question, mind, selection=check_selection(selection), watch=watch)
+                return self._heard(replace(answer, question=said))
             record = await self.record(index)
             mind = await self._mind(generation, deadline, validation, record.calibration)
             async with await self.store.reader(record.id) as reader:
                 settings = settings or Retrieval(**record.retrieval_defaults)
-                said, (question, where) = question, await self._by_title(reader, question, where)
+                question, where = await self._by_title(reader, question, where)
                 given, scope = scope is not None, scope or parse_scope(question)
                 if not (given or asks_for_theme(question)) and await self._is_elsewhere(reader, scope):
                     scope = FULL_BOOK
@@ -232,9 +235,10 @@ class AsyncLibrary(Indexes):
         validation: ValidationSettings | None = None,
     ) -> Answer:
         """Answer from passages that were found before, and from nothing else; each is a document of its own."""
-        question = check_question(question)
+        said = check_question(question)
         async with self._deadline(generation) as deadline:
-            return await ask(question, await self._mind(generation, deadline, validation), GivenContent(entries))
+            mind = await self._mind(generation, deadline, validation)
+            return replace(await ask(without_courtesy(said), mind, GivenContent(entries)), question=said)
 
     def _deadline(self, generation: Generation) -> Deadline:
         return for_answer(self.settings.deadline if generation.seconds is None else generation.seconds)
