@@ -82,6 +82,16 @@ def test_the_theme_of_a_chapter_is_quoted_from_that_chapter(clocks: Library) -> 
     assert {citation.place.chapter for citation in answer.citations} == {"Chapter 3: The Weight and the Drop"}
 
 
+def test_a_chapter_that_a_question_names_is_read_for_the_rest_of_it(clocks: Library) -> None:
+    answer = clocks.ask("In chapter 3, how did Ambrose Kell teach his apprentices?")
+    assert answer.status == "ok"
+    assert "seven-pound weight" in answer.text
+    assert {citation.place.chapter for citation in answer.citations} == {"Chapter 3: The Weight and the Drop"}
+    assert clocks.ask("In chapter 4, how did Ambrose Kell teach his apprentices?").status == "refused"
+    assert clocks.ask("What does chapter 4 say about the stork?").status == "ok"
+    assert clocks.ask("What does chapter 4 say about sugar?").status == "refused"
+
+
 def test_contradictions_are_shown_with_both_places(clocks: Library) -> None:
     answer = clocks.ask("In what year was the clockmakers' Guild established?")
     assert answer.status == "conflict"

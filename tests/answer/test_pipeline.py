@@ -88,6 +88,14 @@ def test_every_part_of_a_question_is_searched_for() -> None:
     assert len(answer.passages) == 3
 
 
+def test_a_passage_without_a_word_of_what_is_spoken_of_says_nothing_about_it() -> None:
+    sure = EasilyLost(alone=0.9, among=0.9)
+    told, _ = put("What is said about the mill?", texts=[*OTHERS, MILL], reader=sure)
+    assert told.text == MILL
+    absent, _ = put("What is said about the keeper's walrus?", texts=[BELL, MILL], reader=sure)
+    assert (absent.status, absent.reason, absent.passages) == ("refused", "answer_absent", ())
+
+
 def test_a_part_that_leans_on_the_first_is_searched_for_with_it() -> None:
     _, book = put("When was the great bell cast, and how much does it weigh?")
     assert book.queries[:2] == ["When was the great bell cast?", "how much does the great bell weigh?"]

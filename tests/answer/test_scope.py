@@ -7,6 +7,7 @@ import pytest
 from chapterverse.answer.scope import (
     FULL_BOOK,
     QueryScope,
+    asked_there,
     may_be_elsewhere,
     named_scope,
     number_of,
@@ -84,6 +85,24 @@ def test_what_may_be_of_something_else(question: str, yes: bool) -> None:
 def test_a_question_without_its_scope() -> None:
     assert without_scope("What happens in chapter 3?").split() == ["What", "happens", "in", "?"]
     assert without_scope("Compare chapter 2 with chapter 3.") == "Compare chapter 2 with chapter 3."
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What does chapter 7 say about the bell?", "what is said about the bell?"),
+        ("What does the third chapter tell us about the bell", "what is said about the bell"),
+        ("In chapter 6, who cast the bell?", "who cast the bell?"),
+        ("Who cast the bell on page 12?", "Who cast the bell?"),
+        ("Why, according to Chapter 2, was the Guild founded?", "Why was the Guild founded?"),
+        ("How many tables are in chapter 3?", "How many tables are in chapter 3?"),
+        ("What is the title of chapter 6?", "What is the title of chapter 6?"),
+        ("On page 45 of chapter 3, who cast the bell?", "On page 45 of chapter 3, who cast the bell?"),
+        ("Who cast the bell?", "Who cast the bell?"),
+    ],
+)
+def test_what_is_asked_of_the_scope_alone(question: str, asked: str) -> None:
+    assert asked_there(question) == asked
 
 
 def test_a_scope_by_its_name() -> None:

@@ -35,10 +35,12 @@ from chapterverse.answer.questions import (
     asks_about_book,
     asks_for_list,
     asks_for_theme,
+    content,
     parts,
     points_at_text,
     queries,
     quoted,
+    spoken_of,
 )
 from chapterverse.answer.retrieve import Found
 from chapterverse.answer.tables import row_told
@@ -186,10 +188,11 @@ class _Ask:
         for one in ranked:
             unique.setdefault(one.entry.chunk, one)
         most = max(len(found) for found, _ in searches)
-        found = list(unique.values())[:most]
+        named = spoken_of(self.question)
+        found = [one for one in unique.values() if not named or named & content(one.entry.chunk.text)][:most]
         if found and about_book:
             return [one for one in found if one.entry.ordinal < _OPENING], "answer_absent"
-        return found, searches[0][1]
+        return found, searches[0][1] or ("answer_absent" if unique else None)
 
     async def _validate(self) -> list[Validation]:
         """A verdict on every part of the question: one that is absent must not hide another that is there.

@@ -52,6 +52,7 @@ _DEFINITION = re.compile(
     r"(?:\s+(?:mean|means|is|are|was|were|stands?\s+for))?\s*[?.!]*$",
     re.IGNORECASE,
 )
+_SAID_ABOUT = re.compile(r"what\s+(?:is|was)\s+said\s+(?:about|of|on)\s+(?P<subject>.+)", re.IGNORECASE)
 _THE_BOOK = re.compile(
     r"\b(?:book|novel|e-?book|authors?|title)\b"
     r"|\bthis\s+(?:document|text|work|report|paper|guide|handbook|manual|story|play|volume)\b",
@@ -360,6 +361,12 @@ def points_at_text(question: str) -> bool:
     """Whether a question asks for nothing but the text in front of the reader: `Explain this concept`."""
     asks_what = re.search(r"\bwhat\b", question, re.IGNORECASE) or not _only(question, frozenset())
     return bool(asks_what) and _only(question, _DEICTIC) and not _ASKS_FOR_FACT.search(question)
+
+
+def spoken_of(question: str) -> frozenset[str]:
+    """Stems of `the drop` of `What is said about the drop?`: a passage without any of them says nothing about it."""
+    match = _SAID_ABOUT.match(question)
+    return content(match["subject"]) if match else frozenset()
 
 
 def quoted(question: str) -> list[str]:

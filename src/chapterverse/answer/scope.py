@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from chapterverse.answer.wording import AUXILIARIES
 from chapterverse.errors import InvalidQueryError
 from chapterverse.types import Filter
 
@@ -47,6 +48,12 @@ _MORE = re.compile(r"\s*(?:and|or|&)\s*[0-9]")
 """`chapter 2 and 3`"""
 _WITHIN = re.compile(r"\s*,\s*|\s+(?:of|in|on)\s+", re.IGNORECASE)
 """`page 45 of chapter 3`"""
+_PLACED = re.compile(r"(?:^|,?\s+)(?:in|on|from|within|under|according\s+to)\s+(?:the\s+)?$", re.IGNORECASE)
+"""`…, according to chapter 3`"""
+_DOES = re.compile(r"\bwhat\s+(?:does|do|did)\s+(?:the\s+)?$", re.IGNORECASE)
+_SAY_ABOUT = re.compile(
+    r"\s+(?:say|tell|state|teach|write|explain)(?:\s+(?:us|me|you))?\s+(?=(?:about|of|on)\s)", re.IGNORECASE
+)
 _SECTIONS = ("section", "clause", "article")
 """What a heading may be that has a number alone: `13. Assignment`."""
 _KINDS = {"ch.": "chapter", "p.": "page", "pages": "page", "pp.": "page"}
@@ -88,6 +95,28 @@ def without_scope(question: str) -> str:
     """A question without the words that name its scope."""
     named = _named(question)
     return question if named is None else f"{question[: named.start()]} {question[named.end() :]}"
+
+
+def asked_there(question: str) -> str:
+    """What a question asks of the scope that it names, for whoever reads that scope alone.
+
+    Pages do not tell of themselves that they are in chapter 3. Where the question needs those words, it keeps them.
+    """
+    named = _named(question)
+    if named is None:
+        return question
+    before, after = question[: named.start()], question[named.end() :]
+    does, say, placed = _DOES.search(before), _SAY_ABOUT.match(after), _PLACED.search(before)
+    if does and say:
+        asked = f"{before[: does.start()]}what is said {after[say.end() :]}"
+    elif placed:
+        asked = f"{before[: placed.start()]} {after.lstrip(' ,:')}".strip()
+    else:
+        return question
+    asked = re.sub(r"\s+(?=[?.!]*$)", "", asked)
+    words = re.findall(r"\w+", asked.lower())
+    stands = len(words) > 2 and words[-1] not in AUXILIARIES and _named(asked) is None
+    return asked if stands else question
 
 
 def may_be_elsewhere(scope: QueryScope) -> bool:

@@ -19,11 +19,13 @@ from chapterverse.answer.scope import (
     FULL_BOOK,
     Outline,
     QueryScope,
+    asked_there,
     may_be_elsewhere,
     parse_scope,
     resolve_names,
     resolve_scope,
 )
+from chapterverse.answer.titlepage import asks_for_heading
 from chapterverse.answer.unmet import EMPTY_SCOPE, unmet_condition
 from chapterverse.answer.validate import ValidationSettings
 from chapterverse.index import lexical
@@ -194,8 +196,11 @@ class AsyncLibrary(Indexes):
                 settings = settings or Retrieval(**record.retrieval_defaults)
                 question, where = await self._by_title(reader, question, where)
                 given, scope = scope is not None, scope or parse_scope(question)
-                if not (given or asks_for_theme(question)) and await self._is_elsewhere(reader, scope):
-                    scope = FULL_BOOK
+                if not (given or asks_for_theme(question) or asks_for_heading(question)):
+                    if await self._is_elsewhere(reader, scope):
+                        scope = FULL_BOOK
+                    else:
+                        question = asked_there(question)
                 within = await self._within(reader, where, scope)
                 embed = QueryVectors(lambda text: self._query_vector(record, text, settings, access))
                 context, rerank = context_of(question, history), partial(self._relevances, mind.executor)
