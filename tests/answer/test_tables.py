@@ -227,6 +227,34 @@ def test_no_row_is_guessed(question: str) -> None:
     assert row(question, VILLAGES, PUMPS, SCHOOLS, PRESSES, ORDERS, SPARES, ENGINES) is None
 
 
+WELLS = """\
+Well | Shaft (feet) | Bucket weight (pounds) | Wait (minutes) | Rope
+Upper | 22 | 18 | 2 | 40
+Lower | 48 | 31 | 8 | 60
+Mill | 36 | 24 | 5 | 70
+
+None of them is ever dry.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which well has the longest shaft?", "Lower"),  # it is in feet
+        ("Which well has the shortest shaft?", "Upper"),
+        ("Which well has the heaviest bucket weight?", "Lower"),
+        ("Which well has the lightest bucket weight?", "Upper"),
+        ("Which well has the longest wait?", None),  # minutes are no length
+        ("Which well has the longest rope?", None),  # of what unit, nobody says
+        ("Which well has the heaviest shaft?", None),
+        ("Which well is the longest?", None),
+    ],
+)
+def test_a_superlative_of_a_column_that_has_its_measure(question: str, name: str | None) -> None:
+    found = row(question, WELLS)
+    assert (found and found.split()[0]) == name
+
+
 def test_a_verb_names_no_column_that_says_more() -> None:
     assert row("Which lamps need?", ORDERS) is None
     assert row("What does the round cost?", "Order | Cost\nround | 3 pence\nrelief | 1 penny") == "round | 3 pence"

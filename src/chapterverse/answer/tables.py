@@ -55,6 +55,11 @@ _LEAST = {
 _OF_AMOUNTS = ("most", "greatest", "fewest", "least")
 _OF_ANYTHING = (*_OF_AMOUNTS, "largest", "biggest", "smallest", "highest", "lowest")
 """Superlatives of whatever column is named; the others are of their own ("the fastest time" is the lowest)."""
+_OF_LENGTH = frozenset(
+    "tallest longest shortest deepest shallowest widest narrowest farthest furthest nearest closest".split()
+)
+_LENGTHS = content("mm millimetre cm centimetre metre meter m kilometre kilometer km inch foot feet yard mile")
+"""In a column that is named ("the longest drop" of "Drop (feet)") they tell as much as the word "length" would."""
 _SUPERLATIVE = re.compile(
     rf"\b(?:the )?({'|'.join({*_MOST, *_LEAST} - {*_OF_AMOUNTS})})\b|\bthe ({'|'.join(_OF_AMOUNTS)})\b", re.IGNORECASE
 )
@@ -366,12 +371,13 @@ def _thing(asked: frozenset[str], head: Sequence[frozenset[str]], rows: Sequence
 
 
 def _columns(word: str, noun: frozenset[str], heads: Sequence[frozenset[str]]) -> list[int]:
-    """The columns that the rest of the question names, or that the superlative means by itself."""
+    """The columns that the question names, if the superlative can be of them, or that it means by itself."""
     meant = _meant(word)
     if noun <= meant:
         return [n for n, cell in enumerate(heads) if meant & cell]
-    named = word in _OF_ANYTHING and not noun & _RANKED
-    return [n for n, cell in enumerate(heads) if noun <= cell] if named else []
+    suits = meant | (_LENGTHS if word in _OF_LENGTH else frozenset())
+    named = [n for n, cell in enumerate(heads) if noun <= cell and (word in _OF_ANYTHING or suits & cell)]
+    return [] if noun & _RANKED else named
 
 
 def _best(word: str, columns: Mapping[int, Sequence[str]]) -> tuple[int, int] | None:
