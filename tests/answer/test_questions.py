@@ -50,6 +50,10 @@ def test_a_later_part_names_what_its_pronoun_stands_for(question: str, asked: st
         ("When was the bell cast, and where?", ["When was the bell cast?", "where was the bell cast?"]),
         ("What are the height and the weight of it?", ["What is the height of it?", "What is the weight of it?"]),
         (
+            "What are the dry weight and the height of it?",
+            ["What is the dry weight of it?", "What is the height of it?"],
+        ),
+        (
             "What were the causes and address of Kell?",
             ["What were the causes of Kell?", "What was the address of Kell?"],
         ),

@@ -126,7 +126,7 @@ _ARTICLES = frozenset("the a an".split())
 _DOES = frozenset("did does do".split())
 _PARTICLES = frozenset("down away back apart together".split())
 _TWO_OF_ONE = re.compile(
-    r"(?P<asks>(?:what|which))\s+(?P<verb>is|are|was|were)\s+the\s+(?P<one>\w+(?:\s\w+)?)\s+and\s+(?:the\s+)?"
+    r"(?P<asks>(?:what|which))\s+(?P<verb>is|are|was|were)\s+the\s+(?P<one>\w+(?:\s\w+)?)\s+and\s+(?P<again>the\s+)?"
     r"(?P<two>\w+(?:\s\w+)?)\s+(?P<of>of\s.+?)\s*\?*$",
     re.IGNORECASE,
 )
@@ -246,7 +246,8 @@ def _two_of_one(question: str) -> list[Part]:
     if match is None:
         return []
     one, two = (match[name].lower().split() for name in ("one", "two"))
-    if len(one) != len(two) or FUNCTION_WORDS & {*one, *two}:  # "the old and new gates" are things of one kind
+    of_one_kind = not match["again"] and len(one) != len(two)  # "the old and new gates"
+    if of_one_kind or FUNCTION_WORDS & {*one, *two}:
         return []
     forms = ("was", "were") if match["verb"].lower() in ("was", "were") else ("is", "are")
     nouns = ((noun, re.search(r"[^s]s$", noun) is not None) for noun in (match["one"], match["two"]))
