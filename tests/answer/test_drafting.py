@@ -449,6 +449,14 @@ class TestTablesAndLists:
         prose = "To lift the weight at Stennet takes 208 turns of the crank; how many men it takes is not said."
         assert quoted("How many turns does it take to lift the weight at Stennet?", TABLE, prose) == [prose]
 
+    def test_a_row_that_is_surely_named_goes_before_one_of_another_table(self) -> None:
+        other = "Tower | Late (minutes)\nStennet | 7\n\nIt was a cold year."
+        reader = Finds((0.2, ("310",)), (0.9, ("7",)))
+        composed = answered("What is the drop of Stennet?", TABLE, other, reader=reader, threshold=0.6)
+        assert composed.sentences[-1].text == "Stennet | 310 | 48"
+        composed = answered("What is the bell rope of Stennet?", TABLE, other, reader=reader, threshold=0.6)
+        assert composed.sentences[-1].text == "Stennet | 7"  # no row is named by all of that
+
     def test_a_heading_is_never_an_answer(self) -> None:
         assert quoted("Who was Edmund Sallis?", "Edmund Sallis\n\nThe last master was Edmund Sallis.") == [
             "The last master was Edmund Sallis."

@@ -203,6 +203,8 @@ class _Composer:
             return _Pick(rows, "")
         row = row_asked_for(query, self._sheets)
         likely = [place for place in ranked if place.chance >= threshold]
+        if (named := row_told(query, self._sheets)) and likely and self._is_row_elsewhere(likely[0], named):
+            return self._row(named, query)
         sure = row is not None and (not likely or readings[row.sheet].answerable >= threshold)
         best, quotes = self._first([Place(*row, score=0.0), *likely] if row and sure else likely, query, threshold)
         if best is None:
@@ -218,6 +220,12 @@ class _Composer:
         )
         pick = self._with_whole_lists(_Pick(tuple(quotes), sheet.text[best.start : best.end], tuple(beside)))
         return self._complete(pick, *asked_count(query))
+
+    def _is_row_elsewhere(self, place: Place, row: Row) -> bool:
+        """Whether a place is in another table than a row: that one does not speak of all that the question does."""
+        sheet = self._sheets[place.sheet]
+        table = sheet.table_at(place.start)
+        return table is not None and (place.sheet, table) != (row.sheet, self._sheets[row.sheet].table_at(row.start))
 
     def _row(self, row: Row, query: str) -> _Pick:
         covering = self._sheets[row.sheet].covering(row.start, row.end)
