@@ -808,6 +808,11 @@ class TestSeveralParts:
 
 
 class TestThemesAndSelections:
+    def test_a_section_of_lines_without_stops_says_them(self) -> None:
+        text = "4.2. Coins\n\nFind false coins and the misuse of bank payments\n\nMeant for:\n\nBanks"
+        assert quoted("What does section 4.2 say?", text) == ["Find false coins and the misuse of bank payments"]
+        assert quoted("What does section 4.2 say?", "4.2. Coins of the old mint of Sall\n\nMeant for:\n\nBanks") == []
+
     CHAPTER = (
         "A clock is a way of making a fall last.",
         "The clockmaker lets the weight of the clock fall slowly and evenly. There was a dance in May.",

@@ -40,7 +40,7 @@ _SEVERAL = 3
 _BAR = re.compile(r"(?<!\S)\|(?!\S)")
 """What stands between two cells; at the end of a line, beside an empty one."""
 _BETWEEN = re.compile(r"[,;|](?:\s+(?:and|or)\b)?|\s(?:and|or)\s")
-_SHORTEST_PROSE = 4
+SHORTEST_PROSE = 4
 """Words that say something; with fewer, a line is a heading or a caption."""
 
 _STOPS = ".!?:;…"
@@ -267,7 +267,7 @@ class Layout:
         return [
             n
             for n in range(len(self.sentences))
-            if not _is_row(self.sentence(n)) and len(content(self.sentence(n))) >= _SHORTEST_PROSE
+            if not _is_row(self.sentence(n)) and len(content(self.sentence(n))) >= SHORTEST_PROSE
         ]
 
     @cached_property

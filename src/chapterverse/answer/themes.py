@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from chapterverse.answer.bearing import evidence
 from chapterverse.answer.centrality import most_central, stands_apart, states_purpose
-from chapterverse.answer.layout import Layout
+from chapterverse.answer.layout import SHORTEST_PROSE, Layout
+from chapterverse.answer.questions import content
 from chapterverse.protocols import Reader
 
 
@@ -22,6 +23,8 @@ def central(
     places = [(n, i) for n, sheet in enumerate(sheets) for i in sheet.prose]
     places = [(n, i) for n, i in places if not _stands_apart(sheets[n], i, labels[n])] or places
     places = [(n, i) for n, i in places if sheets[n].is_whole(i)] or places
+    if not places:
+        return [(n, *line) for n, sheet in enumerate(sheets) for line in _told_without_stop(sheet)][:count]
     while True:
         weights = [evidence(sheets[n].sentences[i], readings[n]) for n, i in places]
         texts = [sheets[n].sentence(i) for n, i in places]
@@ -30,6 +33,12 @@ def central(
         if not adrift or len(places) - len(adrift) < count:
             return [(n, *sheets[n].sentences[i]) for n, i in chosen]
         places = [place for place in places if place not in adrift]
+
+
+def _told_without_stop(sheet: Layout) -> list[tuple[int, int]]:
+    """Lines that look like headings and stand below one: all that a short section of a plan or a form may have."""
+    below = (line for line in sheet.lines[1:] if sheet.is_heading(*line))
+    return [line for line in below if len(content(sheet.text[slice(*line)])) >= SHORTEST_PROSE]
 
 
 def _leans(sheet: Layout, i: int) -> bool:
