@@ -116,6 +116,14 @@ def test_hidden_files_must_be_named(tmp_path: Path) -> None:
     assert ids(folder(tmp_path, include=("*.md", ".git/**"))) == [".git/b.md", "a.md"]
 
 
+def test_what_editors_and_browsers_leave_beside_a_book_must_be_named(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "a.md~", "a.md.bak", "#a.md#", "a.tmp", "b.txt.part", "b.txt.crdownload", "old.bak/a.md")
+    write(tmp_path, "#", "#1.md", "~me.md", "part", "tmp.md")
+    assert ids(folder(tmp_path)) == ["#", "#1.md", "a.md", "part", "tmp.md", "~me.md"]
+    assert ids(folder(tmp_path, include=("*.bak",))) == ["a.md.bak", "old.bak/a.md"]
+    assert ids(folder(tmp_path / "a.md~")) == ["a.md~"], "a file that is named itself is taken"
+
+
 def test_too_many_files(tmp_path: Path) -> None:
     write(tmp_path, "a.md", "b.md", "c.md")
     with pytest.raises(AstRagValidationError, match=r"3 files; max_files is 2\. Raise max_files") as caught:

@@ -101,9 +101,23 @@ class SourceOptions:
         return items[: places[self.max_files]]
 
 
+_UNFINISHED = ("~", ".bak", ".tmp", ".part", ".crdownload")
+"""How names end that editors give to the old or half-saved text of a file, and browsers to one that is still coming."""
+
+
 def is_hidden(path: str) -> bool:
-    """Whether a part of the path begins with a dot, or is the lock file that an office program leaves."""
-    return any(part.startswith((".", "~$")) and part not in {".", ".."} for part in path.split("/"))
+    """Whether a part of the path begins with a dot, or is what an editor, office program or browser leaves there.
+
+    A backup holds what its author has struck out since: no answer is to quote it.
+    """
+    return any(map(_is_hidden, path.split("/")))
+
+
+def _is_hidden(name: str) -> bool:
+    if name.startswith((".", "~$")):
+        return name not in {".", ".."}
+    is_autosave = len(name) > 2 and name[0] == name[-1] == "#"
+    return is_autosave or name.endswith(_UNFINISHED)
 
 
 def matches(pattern: str, path: str) -> bool:
