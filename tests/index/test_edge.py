@@ -162,6 +162,76 @@ async def test_damage_is_named(root: Path) -> None:
     await fail_with("corrupt")
 
 
+ORPHAN = """
+import asyncio, os, signal, sys, time
+from pathlib import Path
+from chapterverse.index.edge import EdgeStore
+
+async def main():
+    await EdgeStore(Path(sys.argv[1])).reader("shelf")
+    child = os.fork()
+    if not child:
+        time.sleep(60)
+        os._exit(0)
+    print(child, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX alone")
+async def test_an_index_that_an_orphan_still_has_open_is_not_called_damaged(root: Path, store: EdgeStore) -> None:
+    first = EdgeStore(root)
+    await build(first, WHALE)
+    await first.close()
+    with run_child(ORPHAN, str(root)) as child:
+        assert child.stdout is not None
+        orphan = int(child.stdout.readline())
+    try:
+        with pytest.raises(AstRagIndexError, match="still open in a process that was forked") as failed:
+            await store.reader("shelf")
+        assert failed.value.details["reason"] == "locked"
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+    for _ in range(100):
+        try:
+            assert len(await texts(store)) == 4
+            break
+        except AstRagIndexError:  # it is ending
+            await asyncio.sleep(0.05)
+    assert len(await texts(store)) == 4
+
+
+REFUSED = """
+import asyncio, resource, sys
+from pathlib import Path
+from chapterverse.errors import StoreUnreachableError
+from chapterverse.index.edge import EdgeStore
+
+async def main():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    try:
+        await EdgeStore(Path(sys.argv[1])).reader("shelf")
+    except StoreUnreachableError as error:
+        print(error)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.skipif(sys.platform != "linux", reason="where the system limits the size of files as Linux does")
+async def test_what_the_system_refuses_is_not_called_damage(root: Path, store: EdgeStore) -> None:
+    first = EdgeStore(root)
+    await build(first, WHALE)
+    await first.close()
+    said = run_child(REFUSED, str(root)).communicate()[0]
+    assert "'shelf' cannot be opened (File too large), and nothing need be wrong with it" in said
+    assert len(await texts(store)) == 4
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("delete_first", [True, False])
 async def test_a_damaged_index_can_be_replaced(root: Path, store: EdgeStore, delete_first: bool) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +56,14 @@ _ROOM_TO_CREATE = 128 * _MB
 _ROOM_TO_WRITE = 64 * _MB
 _ROOM_TO_TIDY = 16 * _MB
 
+# What the system may refuse to whoever opens an index with which nothing is wrong: rights, room, more open files.
+_REFUSALS = {
+    getattr(errno, name, None)
+    for name in ("EACCES", "EPERM", "EROFS", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EFBIG")
+}
+_SYSTEM_ERROR = re.compile(r"(?:os error|code:) (\d+)")
+"""How the engine tells of an error of the system."""
+
 _SCHEMAS = {"keyword": qdrant.PayloadSchemaType.Keyword, "integer": qdrant.PayloadSchemaType.Integer}
 
 
@@ -100,11 +111,7 @@ class Shard:
             with _engine_errors():
                 engine = qdrant.EdgeShard.load(str(path))
         except RetrievalError as error:
-            raise AstRagIndexError(
-                f"The index '{index}' is damaged: `chapterverse remove {index}`, and build it again.",
-                details={"reason": "corrupt"},
-                cause=error.cause,
-            ) from error
+            raise _unloadable(index, path, error) from error
         return cls(name, path, engine, executor)
 
     async def upsert(self, points: Sequence[RawPoint]) -> None:
@@ -254,6 +261,28 @@ class Shard:
 
     async def _run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, partial(call, *args, **kwargs))
+
+
+def _unloadable(index: str, path: Path, error: RetrievalError) -> AstRagIndexError | StoreUnreachableError:
+    """Why an index cannot be loaded: only one that is damaged is to be removed."""
+    if "WouldBlock" in error.message:  # the lock of its folder is free: that one is not inherited
+        message = (
+            f"The index '{index}' is still open in a process that was forked from one which held it and has ended: "
+            "end that process too."
+        )
+        return AstRagIndexError(message, details={"reason": "locked"}, cause=error.cause, retryable=True)
+    found = _SYSTEM_ERROR.search(error.message)
+    if found and int(found[1]) in _REFUSALS:
+        message = (
+            f"The index '{index}' cannot be opened ({os.strerror(int(found[1]))}), and nothing need be wrong with it: "
+            f"see that this process may read and write all that is in {path.parent}, and that there is room."
+        )
+        return StoreUnreachableError(message, cause=error.cause, retryable=False)
+    return AstRagIndexError(
+        f"The index '{index}' is damaged: `chapterverse remove {index}`, and build it again.",
+        details={"reason": "corrupt"},
+        cause=error.cause,
+    )
 
 
 def _check_room(path: Path, needed: int) -> None:
