@@ -84,6 +84,9 @@ async def import_index(
             record = replace(record, name=name or record.name)
             check_index_id(record.id)
             check(record)
+            # Before a store makes room for vectors of whatever length the archive claims.
+            if not _read_points(archive, "points/0.json", record):
+                raise ValueError("chunks are missing")
             async with await store.create(record, replace=replace_old) as writer:
                 await _read(archive, record, writer)
                 await writer.commit(record)
@@ -154,6 +157,8 @@ def _write_points(archive: zipfile.ZipFile, number: int, points: list[Point]) ->
 def _read_points(archive: zipfile.ZipFile, name: str, record: IndexRecord) -> list[Point]:
     rows = json.loads(archive.read(name))
     dense = np.frombuffer(archive.read(name.replace(".json", ".f32")), dtype="<f4")
+    if dense.size != len(rows) * record.embedding.dimensions:
+        raise ValueError("vectors are missing, or of another length")
     vectors = dense.reshape(len(rows), record.embedding.dimensions)
     if not np.isfinite(vectors).all():
         raise ValueError("a vector is not finite")
