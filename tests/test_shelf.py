@@ -20,8 +20,9 @@ from chapterverse.answer.prompts import EMPTY_QUESTION, NAMES_NOTHING, NOT_IN_BO
 from chapterverse.errors import AstRagIndexError, AstRagSourceError, AstRagValidationError
 from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import Settings
-from chapterverse.surfaces.cli import PARTIAL, app, shelf
+from chapterverse.surfaces.cli import app, shelf
 from chapterverse.surfaces.cli.asking import _in_marks, _why_refused
+from chapterverse.surfaces.cli.exits import PARTIAL
 from chapterverse.types import Answer, Filter
 from tests.ingest import pdfs
 

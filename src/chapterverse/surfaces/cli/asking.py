@@ -17,8 +17,8 @@ from chapterverse.errors import AstRagIndexError
 from chapterverse.ingest.sentences import split
 from chapterverse.library import Generation, Library
 from chapterverse.library.parts import open_reader
-from chapterverse.surfaces.cli import FAILED, OK
 from chapterverse.surfaces.cli.console import console, print_json
+from chapterverse.surfaces.cli.exits import FAILED, OK
 from chapterverse.types import Answer, Document, Filter, to_dict
 
 _MARKS = {"ok": "green", "partial": "yellow", "conflict": "yellow", "refused": "red", "needs_clarification": "yellow"}

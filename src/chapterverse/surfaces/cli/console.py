@@ -50,6 +50,11 @@ def error_console() -> Console:
     return _Console(highlight=False, markup=False, emoji=False, soft_wrap=True, stderr=True)
 
 
+def complain(message: str) -> None:
+    """What went wrong, and who says so."""
+    error_console().print(f"chapterverse: {message}")
+
+
 def print_json(data: Any) -> None:
     """For machines, which read the same from escapes as from what they stand for."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2).translate(_ESCAPES) + "\n")

@@ -31,8 +31,8 @@ from chapterverse.providers.registry import Registry
 from chapterverse.providers.service import Embeddings
 from chapterverse.reading.runtime import MANIFEST as READER_MANIFEST
 from chapterverse.settings import ServiceSettings, Settings
-from chapterverse.surfaces.cli import FAILED, OK
 from chapterverse.surfaces.cli.console import console, print_json
+from chapterverse.surfaces.cli.exits import FAILED, OK
 from chapterverse.types import ReadOptions, SourceItem
 
 State = Literal["ok", "off", "warning", "broken"]

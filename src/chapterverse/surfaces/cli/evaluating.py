@@ -17,8 +17,8 @@ from chapterverse.evaluation.questions import Question
 from chapterverse.evaluation.worth import doubts
 from chapterverse.ingest.books import sample_book
 from chapterverse.library import Library
-from chapterverse.surfaces.cli import OK
 from chapterverse.surfaces.cli.console import console, error_console, table
+from chapterverse.surfaces.cli.exits import OK
 
 _DOUBTS = 12
 """How many odd quotes of a question set are told at once."""

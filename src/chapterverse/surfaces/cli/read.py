@@ -13,8 +13,8 @@ from chapterverse.ingest.books import Reading
 from chapterverse.ingest.chunk import chunk
 from chapterverse.ingest.read import Outcome
 from chapterverse.ingest.sources import SourceOptions
-from chapterverse.surfaces.cli import FAILED, OK, PARTIAL
 from chapterverse.surfaces.cli.console import console, counted, error_console, print_json, table
+from chapterverse.surfaces.cli.exits import FAILED, OK, PARTIAL
 from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import Block, Document, Notice, Page, ReadOptions
 

@@ -12,8 +12,8 @@ from chapterverse.answer.retrieve import Found, Retrieval
 from chapterverse.answer.scope import FULL_BOOK, QueryScope
 from chapterverse.index.lexical import FUNCTION_WORDS, words
 from chapterverse.library import Library
-from chapterverse.surfaces.cli import OK
 from chapterverse.surfaces.cli.console import console, print_json
+from chapterverse.surfaces.cli.exits import OK
 from chapterverse.types import Entry, Filter, Place
 
 

@@ -17,8 +17,8 @@ from chapterverse.index.sync import SyncResult
 from chapterverse.library import Ingestion, Library
 from chapterverse.library.terms import SAMPLE
 from chapterverse.providers.service import Preview
-from chapterverse.surfaces.cli import OK, PARTIAL, complain
-from chapterverse.surfaces.cli.console import console, counted, error_console, print_json, table
+from chapterverse.surfaces.cli.console import complain, console, counted, error_console, print_json, table
+from chapterverse.surfaces.cli.exits import OK, PARTIAL
 from chapterverse.surfaces.cli.hints import with_flags
 from chapterverse.types import IndexRecord, Notice, ReadOptions, SourceRecord
 
