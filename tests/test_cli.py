@@ -18,10 +18,14 @@ from chapterverse.errors import AstRagValidationError
 from chapterverse.surfaces.cli import app
 
 
-def chapterverse(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def chapterverse(
+    *arguments: str | Path, said: str = "", encoding: str = "utf-8", **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from chapterverse.surfaces.cli import main; main()", *map(str, arguments)]
     env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
+    return subprocess.run(
+        command, input=said, capture_output=True, encoding=encoding, env=env, check=False, timeout=120
+    )
 
 
 def test_read_shows_the_outline_with_printed_pages() -> None:
@@ -140,6 +144,32 @@ def test_ctrl_c_is_told_and_has_its_code(clocks_home: Path) -> None:
     watching.send_signal(signal.SIGINT)
     _, told = watching.communicate(timeout=60)
     assert (watching.returncode, told) == (130, "chapterverse: stopped.\n")
+
+
+def test_an_output_without_the_characters_of_a_book_gets_escapes(tmp_path: Path) -> None:
+    selection = "The “great bell” of Röda weighs 9 tons \U0001f514."
+    asked = ["ask", "How much does the great bell of Röda weigh?", "--selected", selection]
+    for encoding, escaped in (
+        ("ascii", r"\u201cgreat bell\u201d of R\xf6da"),
+        ("latin-1", r"\u201cgreat bell\u201d of R"),
+    ):
+        told = chapterverse(*asked, PYTHONIOENCODING=encoding, CHAPTERVERSE_HOME=str(tmp_path), encoding=encoding)
+        assert (told.returncode, told.stderr) == (0, "")
+        assert escaped in told.stdout
+        record = json.loads(chapterverse(*asked, "--json", PYTHONIOENCODING=encoding, encoding=encoding).stdout)
+        assert record["citations"][0]["quote"] == selection
+
+
+def test_streams_may_be_closed(tmp_path: Path) -> None:
+    for call, code in (("list --json >&-", 0), ("ask -s - 'Who built it?' <&-", 2), ("inspect nothing 2>&-", 1)):
+        done = subprocess.run(
+            ["sh", "-c", f"{sys.executable} -m chapterverse {call}"],
+            env={**os.environ, "CHAPTERVERSE_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
 
 
 def test_start_up_imports_nothing_heavy() -> None:

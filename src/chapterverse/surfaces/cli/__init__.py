@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -64,6 +67,7 @@ def _root(
 
 def main() -> None:
     """The entry point: errors that a user can meet are one readable line, never a stack trace."""
+    _make_streams_usable()
     try:
         app()
     except AstRagError as error:
@@ -80,6 +84,16 @@ def main() -> None:
         name = error.filename or "A file"
         _complain(f"{name} cannot be used: {error.strerror or error}.")
         sys.exit(FAILED)
+
+
+def _make_streams_usable() -> None:
+    """Whoever starts us may have closed them, or have chosen an encoding without the characters of a book."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as we run
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(message: str) -> None:

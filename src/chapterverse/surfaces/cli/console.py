@@ -57,7 +57,8 @@ def complain(message: str) -> None:
 
 def print_json(data: Any) -> None:
     """For machines, which read the same from escapes as from what they stand for."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2).translate(_ESCAPES) + "\n")
+    anything = (sys.stdout.encoding or "utf-8").casefold().startswith("utf")
+    sys.stdout.write(json.dumps(data, ensure_ascii=not anything, indent=2).translate(_ESCAPES) + "\n")
 
 
 def counted(number: int, thing: str) -> str:
