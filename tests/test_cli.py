@@ -172,6 +172,16 @@ def test_streams_may_be_closed(tmp_path: Path) -> None:
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
 
 
+def test_rows_of_a_table_are_lines_to_other_programs(tmp_path: Path) -> None:
+    name = f"{'a-very-long-name-' * 6}of-a-book.md"
+    (tmp_path / name).write_text("# A book\n\nThe bell was cast in 1702.\n")
+    (tmp_path / "other.md").write_text("# Another book\n\nThe mill was built in 1810.\n")
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    command = [sys.executable, "-m", "chapterverse", "read", str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True, env=environment, check=False).stdout
+    assert [line.split()[:3] for line in told.splitlines()[1:2]] == [[name, "A", "book"]]
+
+
 def test_start_up_imports_nothing_heavy() -> None:
     code = (
         "import sys; from chapterverse.surfaces import cli;"

@@ -7,6 +7,7 @@ are given as `Text`, and control characters, which could take over a terminal, a
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ _SIGNS = {
     **dict.fromkeys([*range(0x7F, 0xA0), *range(0xD800, 0xE000)], 0xFFFD),
 }
 """For control characters, and for halves of characters, which no terminal takes."""
+_ENDLESS = 1_000_000
 _ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS}
 """The same in JSON."""
 
@@ -41,8 +43,11 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """For results."""
-    return _Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    """For results. Where no terminal shows them, a row of a table is one line, which other programs can take apart."""
+    made = _Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = _ENDLESS
+    return made
 
 
 def error_console() -> Console:

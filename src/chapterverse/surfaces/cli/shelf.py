@@ -136,7 +136,7 @@ def list_indexes(*, as_json: bool) -> int:
     if not inspections and not troubles:
         out.print("No index yet: `chapterverse add BOOK` makes one.")
         return OK
-    rows = table("Index", "Name", ">Files", ">Chunks", ">Updated")
+    rows = table("Index", "Name", ">Files", ">Chunks", "Updated")
     for one in inspections:
         name = "" if one.record.name == one.record.id else one.record.name
         updated = one.record.updated_at[:16].replace("T", " ")
