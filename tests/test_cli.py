@@ -172,6 +172,14 @@ def test_streams_may_be_closed(tmp_path: Path) -> None:
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
 
 
+def test_a_question_can_come_from_stdin(tmp_path: Path) -> None:
+    text, home = "The bell was cast in 1702.", {"CHAPTERVERSE_HOME": str(tmp_path)}
+    told = chapterverse("ask", "-", "--selected", text, said="When was the\nbell cast?\n", **home)
+    assert (told.returncode, told.stdout.splitlines()[:1]) == (0, [text])
+    both = chapterverse("ask", "-", "--selected", "-", said=text, **home)
+    assert (both.returncode, "not both" in both.stderr) == (2, True)
+
+
 def test_rows_of_a_table_are_lines_to_other_programs(tmp_path: Path) -> None:
     name = f"{'a-very-long-name-' * 6}of-a-book.md"
     (tmp_path / name).write_text("# A book\n\nThe bell was cast in 1702.\n")

@@ -13,7 +13,7 @@ from chapterverse.answer.cite import describe
 from chapterverse.answer.prompts import NAMES_NOTHING
 from chapterverse.answer.scope import QueryScope
 from chapterverse.answer.unmet import why_nothing
-from chapterverse.errors import AstRagIndexError
+from chapterverse.errors import AstRagIndexError, AstRagValidationError
 from chapterverse.ingest.sentences import split
 from chapterverse.library import Generation, Library
 from chapterverse.library.parts import open_reader
@@ -22,6 +22,7 @@ from chapterverse.surfaces.cli.exits import FAILED, OK
 from chapterverse.types import Answer, Document, Filter, to_dict
 
 _MARKS = {"ok": "green", "partial": "yellow", "conflict": "yellow", "refused": "red", "needs_clarification": "yellow"}
+_STDIN = "-"
 _LINE = 200
 """How many characters of a passage are shown that does not answer."""
 
@@ -40,7 +41,11 @@ def run(
     explain: bool,
 ) -> int:
     """Ask and print the answer with its citations; a refusal is an answer too."""
-    if selection == "-":
+    if question == selection == _STDIN:
+        raise AstRagValidationError("stdin is the question or the selected text, not both: give one of them here.")
+    if question == _STDIN:
+        question = sys.stdin.read()
+    elif selection == _STDIN:
         selection = sys.stdin.read()
     with Library() as library:
         answer = library.ask(

@@ -58,7 +58,7 @@ def _place(section: str | None, page: str | None, file: list[str] | None, read_u
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What to ask the book.")],
+    question: Annotated[str, typer.Argument(help="What to ask the book; - reads it from stdin.")],
     index: Index = None,
     selection: Annotated[
         str | None,
