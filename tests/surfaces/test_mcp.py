@@ -115,6 +115,7 @@ def test_tools_have_schemas_descriptions_and_hints(assistant: Assistant) -> None
     assert list(tools) == ["ask", "search", "read_passage", "list_books"]
     for tool in tools.values():
         assert tool.description
+        assert "  " not in tool.description, "the indentation of the code is no part of it"
         assert tool.annotations is not None
         assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, False)
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)

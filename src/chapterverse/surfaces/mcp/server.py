@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from inspect import getdoc
 from typing import Annotated, Final
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -71,7 +72,10 @@ def create_server(library: AsyncLibrary, generation: Generation = LOCAL) -> MCPS
         description="Ask a book. Get an answer that quotes it, chapter and verse, or a plain refusal.",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=[Tool.from_function(tool, title=title, annotations=_READING) for tool, title in offered],
+        tools=[
+            Tool.from_function(tool, title=title, description=getdoc(tool), annotations=_READING)
+            for tool, title in offered
+        ],
         log_level=_LOGGED,
     )
     add_resources(server, library)
