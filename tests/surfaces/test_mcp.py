@@ -397,6 +397,20 @@ def test_no_stream_is_held_open_for_which_nothing_would_come(tmp_path: Path, met
         assert set(response.json()) == {"error", "detail", "request_id"}
 
 
+def test_an_argument_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    call = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_books", "arguments": %s}}'
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    with served(small_library(tmp_path)) as service:
+        for arguments in ('{"index": "bells", "index": "mills"}', '{"index": 1, "index": 1}'):
+            response = service.post("/mcp", content=call % arguments, headers=headers)
+            assert response.status_code == 400
+            assert response.json()["detail"] == "'index' is given twice in one object of the body: give it once."
+        whole = service.post("/mcp", content=iter([call[:30].encode(), (call % "{}")[30:].encode()]), headers=headers)
+        assert (whole.status_code, '"isError":false' in whole.text) == (200, True)
+        for odd in (b"\xff", b"[" * 100_000, b"1" * 5_000):
+            assert service.post("/mcp", content=odd, headers=headers).status_code == 400
+
+
 def test_what_is_logged_is_plain_lines() -> None:
     """The SDK would have it drawn in boxes: seconds for each traceback, in which a service answers nobody."""
     lines = (

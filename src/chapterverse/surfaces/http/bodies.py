@@ -29,10 +29,11 @@ class OnceRoute(APIRoute):
 
 class _OnceRequest(Request):
     async def json(self) -> Any:
-        return json.loads(await self.body(), object_pairs_hook=_once)
+        return json.loads(await self.body(), object_pairs_hook=once)
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; it is an error that a name is given twice."""
     said: dict[str, Any] = {}
     for name, value in pairs:
         if name in said:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chapterverse.library import AsyncLibrary, Generation
+from chapterverse.surfaces.http.bodies import once
 from chapterverse.surfaces.http.errors import error_response
 
 PATH = "/mcp"
@@ -47,6 +49,7 @@ class McpEndpoint:
             detail = f"{scope['method']} cannot be used on this path. It takes: {_TAKEN}."
             await error_response(scope, _NOT_ALLOWED, detail, headers={"Allow": _TAKEN})(scope, receive, send)
             return
+        receive = await _said_once(receive)
         await asyncio.wait([self._warm])
         await (await asyncio.shield(self._app))(scope, receive, send)
 
@@ -72,3 +75,18 @@ class McpEndpoint:
         async with server.session_manager.run():
             self._app.set_result(app)
             await over.wait()
+
+
+async def _said_once(receive: Receive) -> Receive:
+    """The same messages, of which those of the body have come: no name is given twice in it, as the SDK would allow."""
+    messages: list[Message] = []
+    while not messages or messages[-1].get("more_body"):
+        messages.append(await receive())
+    with suppress(ValueError, RecursionError):  # what is no JSON, the SDK tells of in the protocol's own way
+        json.loads(b"".join(message.get("body", b"") for message in messages), object_pairs_hook=once)
+    coming = iter(messages)
+
+    async def again() -> Message:
+        return next(coming, None) or await receive()
+
+    return again
