@@ -123,7 +123,8 @@ def test_choosing_files(drive: GoogleDrive) -> None:
     drive.add("b", "B.txt", "text/plain", "final", b"b")
     drive.add("c", "C.md", "text/markdown", "drafts", b"c")
     assert ids(open_drive(drive, include=("*.md",), exclude=("Drafts/",))) == ["a"]
-    assert ids(open_drive(drive, exclude_file_ids=frozenset({"a", "drafts"}))) == ["b"]
+    source = open_drive(drive, exclude_file_ids=frozenset({"a", "drafts", "A.md"}))
+    assert (ids(source), [notice.file_id for notice in source.notices]) == (["b"], ["A.md"])
     with pytest.raises(AstRagValidationError, match="gdrive:root holds 3 files; max_files is 2"):
         ids(open_drive(drive, max_files=2))
     assert ids(open_drive(drive, max_files=2, truncate=True)) == ["c", "a"]

@@ -109,6 +109,13 @@ def test_include_and_exclude(tmp_path: Path) -> None:
     ]
 
 
+def test_an_id_to_leave_that_no_file_has_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "b.md")
+    source = folder(tmp_path, exclude_file_ids=frozenset({"a.md", "B.md"}))
+    assert ids(source) == ids(source) == ["b.md"]
+    assert [(notice.file_id, "No file here" in notice.reason) for notice in source.notices] == [("B.md", True)]
+
+
 def test_hidden_files_must_be_named(tmp_path: Path) -> None:
     write(tmp_path, "a.md", ".env.md", ".git/b.md", "~$a.docx", "sub/.hidden/c.md")
     assert ids(folder(tmp_path)) == ["a.md"]

@@ -170,8 +170,10 @@ def test_patterns_ids_and_single_pages(site: Site) -> None:
         "/book/b.html",
         "/book/d.html",
     ]
-    excluded = frozenset({f"{site.url}/book/a.html"})
-    assert "/book/a.html" not in site.paths(site.open("/book/", exclude_file_ids=excluded))
+    excluded = frozenset({f"{site.url}/book/a.html", "a.html"})
+    source = site.open("/book/", exclude_file_ids=excluded)
+    assert "/book/a.html" not in site.paths(source)
+    assert source.notices[-1].file_id == "a.html"
     assert site.paths(site.open("/book/", include_subfolders=False)) == ["/book/"]
 
 

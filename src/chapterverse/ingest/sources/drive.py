@@ -47,6 +47,8 @@ class DriveSource:
         self.unseen: set[str] = set()
         self._root = folder_id
         self._options = options
+        self._left: set[str] = set()
+        """Ids that were to be left out, and were."""
         self._base = options.drive_url.rstrip("/")
         self._http = Http(options)
 
@@ -57,6 +59,7 @@ class DriveSource:
     def items(self) -> Iterator[SourceItem]:
         self.notices.clear()
         self.unseen.clear()
+        self._left.clear()
         try:
             root = self._resolve(self._file(self._root))
             items = self._walk(root) if root["mimeType"] == FOLDER else self._offer(root, root["name"])
@@ -66,6 +69,7 @@ class DriveSource:
             raise AstRagSourceError(
                 f"gdrive:{self._root} cannot be listed: {error.explanation}", cause=error, retryable=error.retryable
             ) from error
+        self._options.tell_unmet(self._left, self.notices, self.unseen)
         yield from self._options.limit(
             items, f"gdrive:{self._root}", self.notices, counts=lambda item: detect.may_be_book(item.file_name)
         )
@@ -92,7 +96,9 @@ class DriveSource:
         while folders:
             path, folder = folders.popleft()
             for entry, file in self._children(folder, is_root=folder == root["id"]):
-                if file["id"] in seen or {file["id"], entry["id"]} & self._options.exclude_file_ids:
+                left = {file["id"], entry["id"]} & self._options.exclude_file_ids
+                self._left |= left
+                if left or file["id"] in seen:
                     continue
                 seen.add(file["id"])
                 child = path + unicodedata.normalize("NFC", entry["name"])

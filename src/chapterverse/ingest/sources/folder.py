@@ -39,11 +39,14 @@ class FolderSource:
         self._options = options
         self._paths: dict[str, str] = {}
         """Where each id lies on the disk, whose spelling of a name may differ."""
+        self._left: set[str] = set()
+        """Ids that were to be left out, and were."""
 
     def items(self) -> Iterator[SourceItem]:
         self.notices.clear()
         self.unseen.clear()
         self._paths.clear()
+        self._left.clear()
         if self._root.is_dir():
             walk = _Walk(self._root, self._options, self.notices, self.unseen)
             found = walk.files()
@@ -59,6 +62,7 @@ class FolderSource:
             if item is not None:
                 self._paths[item.file_id] = location
                 items.append(item)
+        self._options.tell_unmet(self._left, self.notices, self.unseen)
         self.notices.sort(key=lambda notice: notice.file_id)
         yield from self._options.limit(
             items, self._address, self.notices, counts=lambda item: may_be_book(item.file_name)
@@ -78,6 +82,7 @@ class FolderSource:
         file_id = _readable(path)
         name = file_id.rpartition("/")[2]
         if file_id in self._options.exclude_file_ids:
+            self._left.add(file_id)
             return None
         if file_id in self._paths:
             self.notices.append(Notice(file_id, name, "Left out: another file has this name in other code points."))

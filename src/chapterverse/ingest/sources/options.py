@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -73,6 +73,12 @@ class SourceOptions:
     def excludes(self, path: str) -> bool:
         """Whether a file, or a folder written with its final slash, is left with all that is in it."""
         return any(matches(pattern, path) for pattern in self.exclude)
+
+    def tell_unmet(self, met: Set[str], notices: list[Notice], unseen: Set[str]) -> None:
+        """Tell of ids to leave out that no file had: a slip of the pen, unless some files could not be looked at."""
+        for file_id in sorted(self.exclude_file_ids - met) if not unseen else ():
+            why = "No file here that would be read has this id, so leaving it out (exclude_file_ids) changes nothing."
+            notices.append(Notice(file_id, file_id, why))
 
     def limit(
         self,

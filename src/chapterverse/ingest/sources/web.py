@@ -38,6 +38,8 @@ class WebSource:
         self.unseen: set[str] = set()
         self._start = start
         self._options = options
+        self._left: set[str] = set()
+        """Ids that were to be left out, and were."""
         self._origin = urls.origin(start)
         self._prefix = urls.prefix(start)
         self._http = Http(options, GuardedTransport(options.allow_private_addresses))
@@ -51,6 +53,7 @@ class WebSource:
         self.notices.clear()
         self.unseen.clear()
         self._kept.clear()
+        self._left.clear()
         self._room = _KEPT_BYTES
         crawled = False
         start, listed = self._first()
@@ -65,6 +68,7 @@ class WebSource:
             items = self._offered(start)
             if not items:
                 crawled, items = True, self._crawl(start)
+        self._options.tell_unmet(self._left, self.notices, self.unseen)
         yield from self._options.limit(items, self._start, self.notices, at_least=crawled)
 
     def fetch(self, item: SourceItem) -> bytes:
@@ -237,7 +241,10 @@ class WebSource:
             yield url
 
     def _wanted(self, url: str) -> bool:
-        if url in self._options.exclude_file_ids or not self._options.selects(urls.path(url)):
+        if url in self._options.exclude_file_ids:
+            self._left.add(url)
+            return False
+        if not self._options.selects(urls.path(url)):
             return False
         if self._rules().allows(urls.target(url)):
             return True
