@@ -10,11 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from chapterverse.answer.prompts import SEARCH_FAILED
-from chapterverse.library import AsyncLibrary
+from chapterverse.library import AsyncLibrary, Library
 from chapterverse.settings import ServiceSettings, Settings
 from tests.browser.conftest import HARMFUL_BOOK, NewPage, book_address
 from tests.browser.test_reading import ABSENT, TAUGHT, ask
-from tests.surfaces.service import served, small_library
+from tests.surfaces.service import served, small_library, write_books
 
 LIGHTEST = 150_000
 """Bytes that the whole page may take, book text aside."""
@@ -101,6 +101,19 @@ def test_an_unreachable_store_is_told_with_a_way_on(browser: Browser) -> None:
         expect(page.get_by_role("alert")).to_have_text(SEARCH_FAILED)
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("alert")).to_have_text(SEARCH_FAILED)
+
+
+def test_an_index_that_cannot_be_opened_is_told_of(browser: Browser, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Library(Settings(home=home)) as library:
+        library.add(write_books(tmp_path / "books"), index="torn")
+    (home / "torn" / "manifest.json").write_text("{")
+    with served(AsyncLibrary(Settings(home=home))) as client, browser.new_context() as context:
+        page = context.new_page()
+        page.goto(str(client.base_url))
+        expect(page.locator(".shelves .trouble")).to_contain_text("torn cannot be opened: The manifest of the index")
+        expect(page.get_by_text("There is no book here yet")).to_have_count(0)
+        assert str(tmp_path) not in page.content()
 
 
 def test_a_book_that_is_gone_leads_back_to_the_others(browser: Browser, service: str) -> None:

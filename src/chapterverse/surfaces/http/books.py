@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from chapterverse.contracts.errors_map import public_message
 from chapterverse.errors import AstRagValidationError
 from chapterverse.surfaces.http.dependencies import ADDRESS_READ, TheLibrary, TheService
 from chapterverse.surfaces.http.openapi import READING, errors
@@ -37,7 +38,7 @@ async def books(library: TheLibrary, service: TheService) -> dict[str, Any]:
             }
             for shelf in shelves
         ],
-        "troubles": {index: error.message for index, error in troubles.items()},
+        "troubles": {index: public_message(error) for index, error in troubles.items()},
     }
 
 

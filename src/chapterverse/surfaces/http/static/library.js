@@ -20,7 +20,7 @@ export class Library {
     return new Library(await getBooks());
   }
 
-  constructor({ shelves, can_add }) {
+  constructor({ shelves, troubles, can_add }) {
     this.shelves = make("div", { class: "shelves" });
     this.adding = make("ul", { class: "adding", "aria-label": "Books being added" });
     const chosen = make("input", {
@@ -62,7 +62,7 @@ export class Library {
       can_add && this.drop,
       this.adding,
     );
-    this.#show(shelves);
+    this.#show({ shelves, troubles });
     this.listeners = can_add
       ? {
           dragover: (event) => this.#over(event),
@@ -80,7 +80,8 @@ export class Library {
     for (const [name, listener] of Object.entries(this.listeners)) window.removeEventListener(name, listener);
   }
 
-  #show(shelves) {
+  #show({ shelves, troubles }) {
+    const wrong = Object.entries(troubles);
     const full = shelves.filter((shelf) => shelf.books.length > 1);
     const single = shelves.filter((shelf) => shelf.books.length === 1);
     const row = (name, pairs) =>
@@ -103,7 +104,8 @@ export class Library {
             shelf.books.map((book) => [shelf, book]),
           ),
         ),
-        shelves.length === 0 &&
+        ...wrong.map(([index, why]) => make("p", { class: "trouble" }, `${index} cannot be opened: ${why}`)),
+        shelves.length + wrong.length === 0 &&
           make(
             "p",
             { class: "empty" },
@@ -136,7 +138,7 @@ export class Library {
     const waiting = files.map((file) => new Adding(file));
     this.adding.append(...waiting.map((one) => one.element));
     for (const one of waiting) {
-      if (await one.run()) this.#show((await getBooks()).shelves);
+      if (await one.run()) this.#show(await getBooks());
     }
   }
 }
