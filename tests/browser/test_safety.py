@@ -18,6 +18,17 @@ from tests.surfaces.service import served, small_library, write_books
 
 LIGHTEST = 150_000
 """Bytes that the whole page may take, book text aside."""
+BROKEN = """
+const answer = window.fetch;
+window.fetch = async (url, options) => {
+  if (!String(url).endsWith("/ask")) return answer(url, options);
+  let pulled = 0;
+  const pull = (controller) =>
+    pulled++ ? controller.error(new TypeError("network error"))
+      : controller.enqueue(new TextEncoder().encode('event: stage\\ndata: {"stage": "draft"}\\n\\n'));
+  return new Response(new ReadableStream({ pull }));
+};
+"""
 
 
 def test_a_book_full_of_scripts_is_harmless(page: Page, service: str) -> None:
@@ -114,6 +125,15 @@ def test_an_index_that_cannot_be_opened_is_told_of(browser: Browser, tmp_path: P
         expect(page.locator(".shelves .trouble")).to_contain_text("torn cannot be opened: The manifest of the index")
         expect(page.get_by_text("There is no book here yet")).to_have_count(0)
         assert str(tmp_path) not in page.content()
+
+
+def test_an_answer_that_breaks_off_says_so(browser: Browser, service: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        # As when the service is killed: some of the answer has come, then the connection is gone.
+        page.add_init_script(BROKEN)
+        page.goto(book_address(service))
+        expect(ask(page, TAUGHT).get_by_role("alert")).to_have_text("The answer broke off. Please ask again.")
 
 
 def test_a_book_that_is_gone_leads_back_to_the_others(browser: Browser, service: str) -> None:

@@ -46,14 +46,20 @@ export async function ask(body, { signal, on = () => {} } = {}) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const events = new Events();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(brokenOff);
     for (const { name, data } of events.feed(value ?? "")) {
       if (name === "error") throw new ServiceError(response.status, data.detail);
       on(name, data);
       if (name === "answer") return data;
     }
-    if (done) throw new ServiceError(response.status, "The answer broke off. Please ask again.");
+    if (done) brokenOff();
   }
+}
+
+/** What ends an answer before its end, but for its reader; browsers only say “network error”, each in its own words. */
+function brokenOff(error) {
+  if (error?.name === "AbortError") throw error;
+  throw new ServiceError(0, "The answer broke off. Please ask again.");
 }
 
 /**
