@@ -192,6 +192,8 @@ def test_keys_are_enough(page: Page, service: str) -> None:
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.locator(".part h2").first.wait_for()
+    assert page.evaluate("document.activeElement.id") == "main", "the link that had the focus is gone"
+    expect(page.get_by_role("status")).to_contain_text("The Clocks of Harrow Vale")
     page.keyboard.press("/")
     page.keyboard.type(TAUGHT)
     page.keyboard.press("Enter")

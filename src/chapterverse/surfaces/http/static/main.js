@@ -1,6 +1,6 @@
 // The page: which view is open, the theme, and the keys.
 import { key } from "./api.js";
-import { make } from "./dom.js";
+import { announce, make } from "./dom.js";
 import { Library } from "./library.js";
 import { Reader } from "./reader.js";
 
@@ -50,6 +50,10 @@ async function open() {
   document.getElementById("contents-button").hidden = !view.toggleContents;
   document.title = view.outline ? `${view.outline.title} · Chapterverse` : "Chapterverse";
   window.scrollTo(0, 0);
+  if (number > 1) {
+    main.focus({ preventScroll: true }); // what had the focus is gone: who reads by keyboard or ear goes on here
+    announce(document.title);
+  }
   await view.shown();
   performance.mark("chapterverse-shown");
 }
