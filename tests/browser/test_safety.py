@@ -136,6 +136,17 @@ def test_an_answer_that_breaks_off_says_so(browser: Browser, service: str) -> No
         expect(ask(page, TAUGHT).get_by_role("alert")).to_have_text("The answer broke off. Please ask again.")
 
 
+def test_a_browser_that_may_keep_nothing_shows_the_page(new_page: NewPage, service: str) -> None:
+    page = new_page()
+    for storage in ("localStorage", "sessionStorage"):
+        refused = "get() { throw new DOMException('Access is denied', 'SecurityError') }"
+        page.add_init_script(f"Object.defineProperty(window, '{storage}', {{ {refused} }})")
+    page.goto(service)
+    expect(page.get_by_role("link", name="The Clocks of Harrow Vale")).to_be_visible()
+    page.keyboard.press("d")
+    expect(page.get_by_role("button", name="Theme: light. Change it")).to_be_visible()
+
+
 def test_a_book_that_is_gone_leads_back_to_the_others(browser: Browser, service: str) -> None:
     with browser.new_context() as context:  # of its own: here the browser says that a request failed
         page = context.new_page()

@@ -1,7 +1,10 @@
 // Everything the page asks of the service. Addresses are relative to where this file came from, and to nowhere else.
 
+import { kept } from "./kept.js";
+
 const HERE = new URL("..", import.meta.url);
 const KEY = "chapterverse-key";
+const session = kept("sessionStorage");
 
 /** What the service answered instead of what was asked for; `detail` is for people. */
 export class ServiceError extends Error {
@@ -21,8 +24,8 @@ export const address = (path, parameters = {}) => {
 
 /** The key of a service that wants one; kept for as long as this tab is open. */
 export const key = {
-  get: () => sessionStorage.getItem(KEY),
-  set: (value) => sessionStorage.setItem(KEY, value),
+  get: () => session.getItem(KEY),
+  set: (value) => session.setItem(KEY, value),
   headers: () => (key.get() ? { Authorization: `Bearer ${key.get()}` } : {}),
 };
 

@@ -1,10 +1,12 @@
 // The page: which view is open, the theme, and the keys.
 import { key } from "./api.js";
 import { announce, make } from "./dom.js";
+import { kept } from "./kept.js";
 import { Library } from "./library.js";
 import { Reader } from "./reader.js";
 
 const THEME = "chapterverse-theme";
+const settings = kept("localStorage");
 const THEMES = ["auto", "light", "dark"];
 const SHORTCUTS = [
   ["/", "Ask", () => view?.panel?.focus()],
@@ -98,11 +100,11 @@ function setTheme(theme) {
   const button = document.getElementById("theme-button");
   button.textContent = { auto: "◐ Auto", light: "☼ Light", dark: "☾ Dark" }[theme];
   button.setAttribute("aria-label", `Theme: ${theme}. Change it`);
-  localStorage.setItem(THEME, theme);
+  settings.setItem(THEME, theme);
 }
 
 function nextTheme() {
-  setTheme(THEMES[(THEMES.indexOf(localStorage.getItem(THEME)) + 1) % THEMES.length]);
+  setTheme(THEMES[(THEMES.indexOf(settings.getItem(THEME)) + 1) % THEMES.length]);
 }
 
 function onKey(event) {
@@ -137,5 +139,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", open);
-setTheme(THEMES.includes(localStorage.getItem(THEME)) ? localStorage.getItem(THEME) : "auto");
+setTheme(THEMES.includes(settings.getItem(THEME)) ? settings.getItem(THEME) : "auto");
 open();
