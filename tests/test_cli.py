@@ -149,10 +149,7 @@ def test_ctrl_c_is_told_and_has_its_code(clocks_home: Path) -> None:
 def test_an_output_without_the_characters_of_a_book_gets_escapes(tmp_path: Path) -> None:
     selection = "The “great bell” of Röda weighs 9 tons \U0001f514."
     asked = ["ask", "How much does the great bell of Röda weigh?", "--selected", selection]
-    for encoding, escaped in (
-        ("ascii", r"\u201cgreat bell\u201d of R\xf6da"),
-        ("latin-1", r"\u201cgreat bell\u201d of R"),
-    ):
+    for encoding, escaped in (("ascii", r"bell\u201d of R\xf6da"), ("latin-1", r"bell\u201d of Röda")):
         told = chapterverse(*asked, PYTHONIOENCODING=encoding, CHAPTERVERSE_HOME=str(tmp_path), encoding=encoding)
         assert (told.returncode, told.stderr) == (0, "")
         assert escaped in told.stdout
