@@ -288,6 +288,18 @@ def test_sync(rag: RAG, tmp_path: Path) -> None:
         rag.syncIndex({"indexFileId": index, "options": {"maxChunks": 1}})
 
 
+def test_an_excluded_file_that_is_gone_troubles_no_sync(rag: RAG, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("one", "two"):
+        (folder / f"{name}.txt").write_text(f"The book {name} tells of the number {name}.\n")
+    source = {"folderId": str(folder), "excludeFileIds": ["one.txt", "none.txt"]}
+    built = rag.buildIndex({"source": source})
+    assert [warning["fileId"] for warning in built["warnings"]] == ["none.txt"]
+    (folder / "one.txt").unlink()
+    assert rag.syncIndex({"indexFileId": built["indexFileId"]})["warnings"] == []
+
+
 def test_inspect(rag: RAG, books: Path) -> None:
     source = {"folderId": str(books), "includeMimeTypes": ["text/plain", "text/markdown"], "excludeFileIds": ["x"]}
     rag.buildIndex({"source": source, "retrieval": {"topK": 3, "rerank": {"enabled": True, "topN": 5}}})

@@ -22,6 +22,8 @@ class SourceOptions:
     exclude: tuple[str, ...] = ()
     """Patterns of paths to leave; they win over `include`."""
     exclude_file_ids: frozenset[str] = frozenset()
+    read_before: bool = False
+    """Files that were left out then may be gone by now, and nobody needs to hear of it."""
     include_subfolders: bool = True
     max_files: int | None = None
     """More files than this are an error, unless `truncate` asks to take the first ones and report it."""
@@ -76,7 +78,9 @@ class SourceOptions:
 
     def tell_unmet(self, met: Set[str], notices: list[Notice], unseen: Set[str]) -> None:
         """Tell of ids to leave out that no file had: a slip of the pen, unless some files could not be looked at."""
-        for file_id in sorted(self.exclude_file_ids - met) if not unseen else ():
+        if unseen or self.read_before:
+            return
+        for file_id in sorted(self.exclude_file_ids - met):
             why = "No file here that would be read has this id, so leaving it out (exclude_file_ids) changes nothing."
             notices.append(Notice(file_id, file_id, why))
 
