@@ -224,7 +224,8 @@ def _renamed(former: Sequence[SourceSpec], offers: Sequence[Offer]) -> dict[str,
 def _look(spec: SourceSpec, ingestion: Ingestion, held: Mapping[str, str]) -> Offer:
     """List a source and fingerprint its files, for an index that has `held` of it."""
     limits: dict[str, Any] = {"max_files": ingestion.max_files, "truncate": ingestion.truncate}
-    source = open_source(spec.address, spec.options(access_token=ingestion.drive_token, read_before=bool(held), **limits))
+    options = spec.options(access_token=ingestion.drive_token, read_before=bool(held), **limits)
+    source = open_source(spec.address, options)
     offer = Offer(spec, source, held)
     for item in source.items():
         try:
