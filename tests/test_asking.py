@@ -114,7 +114,7 @@ def test_what_is_related_but_absent_is_refused(clocks: Library) -> None:
 
 
 def test_a_section_that_is_not_there_may_be_one_of_something_else(clocks: Library) -> None:
-    question = "Who taught apprentices by handing them a weight, as section 309 of the Act allows?"
+    question = "Who taught apprentices by handing them a weight, as section 309 of the act allows?"
     assert "Ambrose Kell" in clocks.ask(question).text
     given = clocks.ask(question, scope=QueryScope("section-specific", "section 309"))
     assert (given.text, given.reason) == (NOT_IN_BOOK, "no_matches")

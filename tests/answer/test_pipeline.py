@@ -182,6 +182,13 @@ def test_a_distant_question_that_quotes_the_book_is_asked_as_any_other(said: str
     assert put(question, distant=True)[0].status == status
 
 
+def test_an_abbreviation_is_searched_and_read_as_the_name_that_the_book_has_for_it() -> None:
+    text = "The Lamp and Bell Service was founded in 1790."
+    answer, book = put("When was the LBS founded?", distant=True, texts=[*OTHERS, text])
+    assert book.queries == ["When was the LBS founded?", "When was the Lamp and Bell Service founded?"]
+    assert (answer.status, answer.text, answer.question) == ("ok", text, "When was the LBS founded?")
+
+
 def test_a_selection_is_answered_from_an_even_chance_on() -> None:
     question = "When was the great bell cast in the tower?"
     refused, _ = put(question, validation=STRICT)

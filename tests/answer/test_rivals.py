@@ -67,3 +67,21 @@ def test_a_rival_is_told_by_its_name(question: str, text: str) -> None:
 )
 def test_what_is_asked_about_is_no_rival(question: str, text: str) -> None:
     assert not speaks_of_rival(question, text)
+
+
+OFFICES = "Ferry Office:\n\nKeeps the boats.\n\nLamp Service:\n\nTends the lamps.\n\nExample: the lamp of Tollen."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_rival"),
+    [
+        ("What does the Ferry Office do?", "Lamp Service:\n\nTends the lamps.", True),
+        ("What does the Ferry Office do?", "Ferry Office:\n\nKeeps the boats.", False),
+        ("How do the Ferry Office and the Lamp Service differ?", "Lamp Service:\n\nTends the lamps.", False),
+        ("What do the offices do?", "Lamp Service:\n\nTends the lamps.", False),
+        ("What is an example of lamps?", "Lamp Service:\n\nTends the lamps.", False),
+        ("What does the Ferry Office do?", "It keeps the boats.", False),
+    ],
+)
+def test_another_entry_than_the_one_asked_about_is_a_rival(question: str, text: str, is_rival: bool) -> None:
+    assert speaks_of_rival(question, text, OFFICES) is is_rival

@@ -144,6 +144,22 @@ def test_a_question_in_known_words_may_still_be_distant(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("question", "distant"),
+    [
+        ("How many towers did Napoleon build in the valley?", True),
+        ("What does NASA do?", True),
+        ("How many towers did Kell build in the valley?", False),
+        ("Carpenters of the valley: who were they?", False),  # it may be capitalised as the first word alone
+        ("Is it OK if a household clock is cleaned every nine years?", False),
+    ],
+)
+def test_a_name_that_no_page_has_makes_a_question_distant(question: str, distant: bool, model: str) -> None:
+    verdict = ask(sample(model), question, model)
+    assert (verdict.decision != "out_of_scope", verdict.distant) == (True, distant)
+
+
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", OWN)
 def test_most_questions_of_other_books_need_no_retrieval(name: str, model: str) -> None:
     others = [q for other, own in OWN.items() if other != name for q in own]

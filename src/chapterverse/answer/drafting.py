@@ -270,7 +270,7 @@ class _Composer:
             quotes = list(self._whole(place.sheet, *sheet.covering(place.start, place.end), query))
             said = "\n".join(map(self._text, quotes))
             under = f"{sheet.heading_above(quotes[0].start)}\n{said}" if quotes[0].sheet == place.sheet else said
-            if not speaks_of_rival(query, said) and not numbered_otherwise(query, under):
+            if not speaks_of_rival(query, said, sheet.text) and not numbered_otherwise(query, under):
                 return place, quotes
             missed.add(place.sheet)
         return None, []

@@ -361,14 +361,14 @@ _OPENS = re.compile(r"(?:^|[.!?:|\n“\"‘(•])[\s“\"‘(]*$")
 _NO_NAMES = frozenset(
     """
     a an the this that these those he she it they we you i his her its their our my your who what which when where why
-    how there here and but or nor so yet for if unless although though because since while whereas as until after before
-    in on at by to from of with without under over between among during through into onto upon about against above below
-    along across behind beyond near despite like unlike within not no never none nobody nothing each every all any some
-    most many few several both either neither only also even still just then thus hence therefore however moreover
-    meanwhile instead once twice perhaps maybe is was are were be been being do does did has have had can could may
-    might must shall should will would let yes chapter section page figure table part one two three four five six seven
-    eight nine ten eleven twelve today yesterday tomorrow later earlier now soon such other another next last first
-    second third
+    how there here and but or nor so yet for if unless although though because since while whereas as until after
+    before in on at by to from of with without under over between among during through into onto upon about against
+    above below along across behind beyond near despite like unlike within not no never none nobody nothing each every
+    all any some most many few several both either neither only also even still just then thus hence therefore however
+    moreover meanwhile instead once twice perhaps maybe is was are were be been being do does did has have had can
+    could may might must shall should will would let yes ok chapter section page figure table part one two three four
+    five six seven eight nine ten eleven twelve today yesterday tomorrow later earlier now soon such other another next
+    last first second third
     """.split()
 )
 

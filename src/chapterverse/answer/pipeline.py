@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any, TypeVar
 
+from chapterverse.answer.abbreviations import written_out
 from chapterverse.answer.cite import Cited, cite, text_of
 from chapterverse.answer.conflicts import DEFAULTS as CONFLICTS
 from chapterverse.answer.conflicts import Conflict, find_conflicts
@@ -100,8 +101,8 @@ async def _asked(question: str, mind: Mind, book: Book | None, selection: str | 
         asked = in_first_person(question, await book.author())
         if asked:
             again = await _Ask(asked, mind, book, None, watch, timings=dict(answer.timings)).run()
-            return replace(again, question=question) if again.status == "ok" else replace(answer, timings=again.timings)
-    return answer
+            answer = again if again.status == "ok" else replace(answer, timings=again.timings)
+    return replace(answer, question=question)
 
 
 @dataclass
@@ -164,7 +165,13 @@ class _Ask:
             return None if entries else "no_matches"
         found, reason = await self._find(self.book)
         self.passages = await joined(found, 1, self.book.document)
-        if self._quotes_book():
+        meant = written_out(self.question, [passage.text for passage in self.passages])
+        known = meant != self.question
+        if known:
+            self.question = meant
+            found, reason = await self._find(self.book)
+            self.passages = await joined(found, 1, self.book.document)
+        if known or self._quotes_book():
             self.mind = replace(self.mind, validation=usual)
         return None if found else reason or "no_matches"
 

@@ -1,8 +1,8 @@
 """Rivals: things of nearly the same name or number as the one that is asked about.
 
 Asked about Nether Garth, the reader may be sure of a row about High Garth, and of what is said of Martha Pell when
-Agnes Pell is meant, or of rule 4.3.4 when 4.3.3 is. Such a sentence answers another question, however sure the reader
-is.
+Agnes Pell is meant, of rule 4.3.4 when 4.3.3 is, or of the next entry of a list ("Coast Guard: …") when one above it
+is. Such a sentence answers another question, however sure the reader is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from chapterverse.answer import facts
 from chapterverse.answer.claims import COPY
+from chapterverse.answer.questions import content
 from chapterverse.answer.wording import FUNCTION_WORDS
 
 _ASKS_FOR_NAME = re.compile(r"\b(?:who|whom|whose|which|names?|called)\b", re.IGNORECASE)
@@ -31,6 +32,10 @@ _OPENING = 2
 _CLAUSE = re.compile(r"(?<=[.!?;:])\s|\n")
 _NUMBERED = re.compile(r"(?:\b(?P<kind>[^\W\d_]\w*)\s+)?(?<![\w.])(?P<number>\d{1,3}(?:\.\d{1,3})+)(?!\w|\.\d)")
 """`Rule 4.3.3`; no date, as years are longer."""
+_ENTRY = re.compile(r"^[ \t]*(?P<name>[^\W\d_][^:\n]{2,80}?)[ \t]?:(?!\S)", re.MULTILINE)
+"""`Federal Emergency Management Agency: leads …`"""
+_WORDS_OF_ENTRY = 2
+"""So many words of its own a name has at least: "Example: …" is no entry of a list."""
 _WORK = r"book|novel|work|volume|story|play|poem"
 _ASKS_OF_WORK = re.compile(rf"\b(?:the|this|first|second|last)\s+(?:{_WORK}|edition)\b", re.IGNORECASE)
 _TELLS_OF_WORK = re.compile(rf"\b(?:{_WORK})\b", re.IGNORECASE)
@@ -40,8 +45,10 @@ _UNMISTAKABLE = 2
 Name = tuple[str, ...]
 
 
-def speaks_of_rival(question: str, text: str) -> bool:
-    """Whether a text is about a rival of what the question names, and does not name that itself."""
+def speaks_of_rival(question: str, text: str, passage: str = "") -> bool:
+    """Whether a text of a passage is about a rival of what the question names, and does not name that itself."""
+    if _is_other_entry(question, text, passage):
+        return True
     if _ASKS_FOR_NAME.search(question):
         return False
     if numbered_otherwise(question, text) or _tells_of_copy(question, text):
@@ -50,6 +57,21 @@ def speaks_of_rival(question: str, text: str) -> bool:
     asked = [_folded(name) for name in facts.names(question) if not name.opens]
     missing = [name for name in asked if len(name) > 1 and not set(name) <= told]
     return any(_rival(name, other) for name in missing for other in _subjects(text))
+
+
+def _is_other_entry(question: str, text: str, passage: str) -> bool:
+    """Whether a passage has an entry for what the question names, and a text of it is of other entries alone."""
+    told = _entries(text)
+    if not told:
+        return False
+    asked = content(question)
+    words = {name: {word for word in content(name) if len(word) > 1} for name in _entries(passage)}
+    meant = {name for name, own in words.items() if len(own) >= _WORDS_OF_ENTRY and own <= asked}
+    return bool(meant) and meant.isdisjoint(told)
+
+
+def _entries(text: str) -> set[str]:
+    return {one["name"] for one in _ENTRY.finditer(text)}
 
 
 def _tells_of_copy(question: str, text: str) -> bool:

@@ -20,6 +20,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from chapterverse.answer.facts import names
 from chapterverse.answer.validate import Sentences
 from chapterverse.protocols import Vectors
 
@@ -54,7 +55,8 @@ class Verdict:
     decision: Literal["in_scope", "out_of_scope", "uncertain", "empty_question"]
     reason: str
     distant: bool = False
-    """Further in meaning than nearly every sentence of the index, though its words may occur there."""
+    """Further in meaning than nearly every sentence of the index, though its words may occur there; or with a name that
+    occurs nowhere."""
 
 
 class ProfileBuilder:
@@ -115,18 +117,22 @@ def judge(
     An index without a profile can be about anything, and a single word can mean anything.
     """
     words = set(analyse(_ENDING.sub("", question)))
-    if not profile or len(words) < 2:
+    if not profile or not words:
         return Verdict("uncertain", "There is too little to judge by.")
     known = words & (_known(profile["vocabulary"], words) | set(analyse(_ANY_BOOK)))
+    named = {word for name in names(question) if not name.opens for word in analyse(_ENDING.sub("", name.text))}
+    strange = not named & words <= known
+    if len(words) < 2:
+        return Verdict("uncertain", "There is too little to judge by.", distant=strange)
     share = f"{len(known)} of the question's {len(words)} words occur in the index"
     if vector is None or "clusters" not in profile:
-        return Verdict("uncertain", f"{share}.")
+        return Verdict("uncertain", f"{share}.", distant=strange)
     near = _nearest(profile, np.asarray(vector, np.float32))
     if 2 * len(known) < len(words) and near < profile["far" if known else "aside"]:
         return Verdict("out_of_scope", f"{share}, and in meaning it is far from everything there.")
     if 2 * len(known) >= len(words) and near >= profile["typical"]:
-        return Verdict("in_scope", f"{share}, and in meaning it is near.")
-    return Verdict("uncertain", f"{share}.", distant=near < profile["far"])
+        return Verdict("in_scope", f"{share}, and in meaning it is near.", distant=strange)
+    return Verdict("uncertain", f"{share}.", distant=strange or near < profile["far"])
 
 
 def _nearest(profile: Mapping[str, Any], vector: Vectors) -> float:
