@@ -59,6 +59,10 @@ BOOK = [
         ("Is the second chapter longer than the third chapter?", "full-book", None),
         ("Does chapter 2 say what chapter 2 promised?", "section-specific", "chapter 2"),
         ("What stands on page 45 of chapter 3?", "page-specific", "45"),
+        ("Who dies in Act III?", "section-specific", "act III"),
+        ("What does Letter 4 tell?", "section-specific", "letter 4"),
+        ("What is taught in the second lesson?", "section-specific", "lesson 2"),
+        ("Which act does the king break?", "full-book", None),
     ],
 )
 def test_what_a_question_names(question: str, kind: str, identifier: str | None) -> None:
@@ -73,6 +77,7 @@ def test_what_a_question_names(question: str, kind: str, identifier: str | None)
         ("What is the first part of the letter?", True),
         ("What is in appendix B?", True),
         ("What is on slide 7?", True),
+        ("Who wrote the second letter to the vestry?", True),
         ("What is in chapter 3?", False),
         ("What is on page 3?", False),
         ("What is it?", False),

@@ -35,13 +35,14 @@ _TO = r"(?:[-–]|\bto\b|\bthrough\b)"
 """Between the first and the last of several."""
 _MOST_PAGES = 10_000
 """How many pages a range may have: each is a name that is looked for."""
+_DIVISIONS = "chapter|part|section|slide|book|volume|act|canto|stave|letter|lesson|lecture|unit|module"
 _NAMED = re.compile(
-    r"\b(?P<kind>(?:chapter|part|section|clause|article|schedule|annex|appendix|pages?|slide)\s+|(?:ch|pp?)\.\s*)"
+    rf"\b(?P<kind>(?:{_DIVISIONS}|clause|article|schedule|annex|appendix|pages?)\s+|(?:ch|pp?)\.\s*)"
     rf"(?P<number>{_NUMBER}|[a-z])(?:\s*{_TO}\s*(?P<last>{_NUMBER}|[0-9]{{5,}}))?(?![\w-])",
     re.IGNORECASE,
 )
 _NTH = re.compile(
-    rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>chapter|part|section|slide)\b", re.IGNORECASE
+    rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>{_DIVISIONS})\b", re.IGNORECASE
 )
 _LEADING = re.compile(rf"(?P<kind>[a-z]+\.?\s+)?(?P<number>{_NUMBER})(?![\w-])", re.IGNORECASE)
 _MORE = re.compile(r"\s*(?:and|or|&)\s*[0-9]")
