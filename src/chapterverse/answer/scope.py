@@ -41,9 +41,7 @@ _NAMED = re.compile(
     rf"(?P<number>{_NUMBER}|[a-z])(?:\s*{_TO}\s*(?P<last>{_NUMBER}|[0-9]{{5,}}))?(?![\w-])",
     re.IGNORECASE,
 )
-_NTH = re.compile(
-    rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>{_DIVISIONS})\b", re.IGNORECASE
-)
+_NTH = re.compile(rf"\bthe\s+(?P<number>{'|'.join(_ORDINALS[1:])})\s+(?P<kind>{_DIVISIONS})\b", re.IGNORECASE)
 _LEADING = re.compile(rf"(?P<kind>[a-z]+\.?\s+)?(?P<number>{_NUMBER})(?![\w-])", re.IGNORECASE)
 _MORE = re.compile(r"\s*(?:and|or|&)\s*[0-9]")
 """`chapter 2 and 3`"""
